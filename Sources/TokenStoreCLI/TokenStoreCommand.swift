@@ -91,11 +91,12 @@ struct TokenStoreCommand: ParsableCommand {
     /// Where the options of every command end that stand first; behind the end of all if the last has no value.
     private static func endOfCommonOptions(_ arguments: ArraySlice<String>) -> Int {
         let valued = ["--store", "--key", "--timeout", "--log-level", "--color"]
-        let flags = ["--json", "-j", "--quiet", "-q", "--no-input", "--no-color"]
+        let flags = ["--json", "--quiet", "--no-input", "--no-color"]
         var end = arguments.startIndex
         while end < arguments.endIndex {
             let word = arguments[end]
-            if flags.contains(word) || valued.contains(where: { word.hasPrefix($0 + "=") }) {
+            let isFlag = flags.contains(word) || isBundle(word, of: "jq")
+            if isFlag || valued.contains(where: { word.hasPrefix($0 + "=") }) {
                 end += 1
             } else if valued.contains(word) {
                 end += 2
@@ -104,6 +105,19 @@ struct TokenStoreCommand: ParsableCommand {
             }
         }
         return end
+    }
+
+    /// Whether a word is several options of one letter, all of them among `letters`.
+    private static func isBundle(_ word: String, of letters: String) -> Bool {
+        let rest = word.utf8.dropFirst()
+        return word.utf8.first == UInt8(ascii: "-") && !rest.isEmpty && rest.allSatisfy { letters.utf8.contains($0) }
+    }
+
+    /// Whether an error is to be JSON, also where the arguments as a whole cannot be read.
+    static func isJSON(_ arguments: ArraySlice<String>) -> Bool {
+        arguments.prefix { $0 != "--" }.contains { word in
+            word == "--json" || isBundle(word, of: "jqaos") && word.utf8.contains(UInt8(ascii: "j"))
+        }
     }
 
     /// What `--version` says, as JSON.
@@ -116,6 +130,12 @@ struct TokenStoreCommand: ParsableCommand {
     /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that
     /// each command names the root as its super command keeps it from looking for the root's completion scripts.
     static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        let command = try parsed(arguments)
+        try requireValues(arguments)
+        return command
+    }
+
+    private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         // The whole parser, which knows the root command, prints help and usage errors.
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
@@ -125,6 +145,17 @@ struct TokenStoreCommand: ParsableCommand {
             try requireCommand(arguments.first == "help" ? arguments.dropFirst().first : arguments.first)
         }
         return try parseAsRoot(Array(withoutCommonOptions(arguments)))
+    }
+
+    /// Refuses an option whose value is empty behind the equals sign, as of a variable that is not set: the parser
+    /// would take the next word for it.
+    private static func requireValues(_ arguments: ArraySlice<String>) throws {
+        // What a shell asks to complete is not finished.
+        guard arguments.first != "---completion" else { return }
+        for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") && word.utf8.count > 3 {
+            guard word.utf8.firstIndex(of: UInt8(ascii: "=")) == word.utf8.indices.last else { continue }
+            throw ValidationError("\(word.dropLast()) has no value", hint: "write one behind \(word), or leave it out")
+        }
     }
 
     /// What stands behind the options of every command, where no command follows them: those are right, and the parser
@@ -157,8 +188,7 @@ struct TokenStoreCommand: ParsableCommand {
         }
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
-        let isJSON = arguments.prefix { $0 != "--" }.contains { ["--json", "-j"].contains($0) }
-        ErrorReport(failure: failure.naming(store: store(in: arguments))).write(asJSON: isJSON)
+        ErrorReport(failure: failure.naming(store: store(in: arguments))).write(asJSON: isJSON(arguments))
         exit(withError: ExitCode(failure.status.code))
     }
 
@@ -183,7 +213,16 @@ struct TokenStoreCommand: ParsableCommand {
         let code = exitCode(for: error)
         guard !code.isSuccess else { return nil }
         guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
-        return CommandFailure(usage: message(for: error), of: names.first { $0 == arguments.first })
+        return CommandFailure(usage: message(for: error), of: name(of: arguments))
+    }
+
+    /// The command that was named, with the one below it, such as `credential aws`; nil if there is no such command.
+    private static func name(of arguments: ArraySlice<String>) -> String? {
+        guard let command = configuration.subcommands.first(where: { $0.configuration.commandName == arguments.first }),
+            let name = command.configuration.commandName
+        else { return nil }
+        let below = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+        return below.first { $0 == arguments.dropFirst().first }.map { "\(name) \($0)" } ?? name
     }
 }
 

@@ -52,12 +52,24 @@ enum StartBytes {
         for (index, word) in words.enumerated() {
             try requireText(word, "argument \(index + 1), \(shown(word)),", "write it in UTF-8")
         }
+        // By those of others the place of the store is found: it would be made in another directory.
         let ours = Array("TOKENSTORE_".utf8)
-        for setting in environment where setting.starts(with: ours) {
+        let others = isPlaceGiven(words) ? [] : ["HOME", "XDG_STATE_HOME"].map { Array($0.utf8) }
+        for setting in environment {
+            let bytes = Array(Self.name(of: setting))
+            guard setting.starts(with: ours) || others.contains(bytes) else { continue }
             // Its value may be a secret.
-            let name = shown(Array(name(of: setting)))
+            let name = shown(bytes)
             try requireText(setting, "the environment variable \(name)", "set it to text in UTF-8")
         }
+    }
+
+    /// Whether the place of the store is named, or no store is asked for.
+    private static func isPlaceGiven(_ words: [[UInt8]]) -> Bool {
+        let options = ["--store", "--help", "-h", "--version"].map { Array($0.utf8) }
+        return ["TOKENSTORE_PATH", "TOKENSTORE_DATABASE_URL"].contains {
+            value(of: $0, in: environment)?.isEmpty == false
+        } || words.contains { word in options.contains(word) || word.starts(with: Array("--store=".utf8)) }
     }
 
     private static func requireText(_ bytes: [UInt8], _ subject: String, _ advice: String) throws {

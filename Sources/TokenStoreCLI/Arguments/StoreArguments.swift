@@ -199,10 +199,16 @@ extension StoreArguments {
         return try unlocking(unlocks: unlocks) { try TokenStore.open(at: location, options: $0) }
     }
 
-    /// Opens the store for writing; if there is none, it is created when there is something in it.
+    /// Opens the store for a sign-in; if there is none, it is created when there is something in it.
+    ///
+    /// A server that could not store the sign-in says so before anybody signs in.
     func openOrDefer(_ console: Console) throws -> TokenStore {
         let location = try location
-        guard let path = location.path, path.isVacant else { return try open(console) }
+        guard let path = location.path, path.isVacant else {
+            let store = try open(console)
+            try store.requireSavable()
+            return store
+        }
         var options = options()
         try TokenStore.requireCreatable(at: path, options: options)
         // Asked for now, while nothing else reads from the terminal.

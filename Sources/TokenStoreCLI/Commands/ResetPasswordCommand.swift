@@ -35,11 +35,17 @@ struct ResetPasswordCommand: ParsableCommand {
         let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         try run.withoutBrowser {
-            let reset = NativeReset(application: run.application, prompter: run.prompter, username: run.username)
             let scope = scope.value
+            let reset = NativeReset(
+                application: run.application,
+                prompter: run.prompter,
+                username: run.username,
+                afterSubmission: run.advice(Remedy.signInAfterSubmission.advice, scope)
+            )
             let state = try run.namingLogin(scope) { try reset.run() }
             run.prompter.note("the new password is in force")
             run.prompter.subject = "sign-in with the new password"
+            run.prompter.cancellationAdvice = run.advice("the new password is in force, sign in with it", scope)
             let account = try run.namingLogin(scope) {
                 try run.signIn.finish(run.prompter.perform { try await state.signIn(scope: scope) })
             }

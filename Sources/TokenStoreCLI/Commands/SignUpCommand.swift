@@ -40,16 +40,18 @@ struct SignUpCommand: ParsableCommand {
         let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         try run.withoutBrowser {
+            let scope = scope.value
             let signUp = NativeSignUp(
                 application: run.application,
                 prompter: run.prompter,
                 username: run.username,
-                attributes: attributes.object
+                attributes: attributes.object,
+                afterSubmission: run.advice(Remedy.signInAfterLostSignUp.advice, scope)
             )
-            let state = try signUp.run()
+            let state = try run.namingLogin(scope) { try signUp.run() }
             run.prompter.note("the account exists")
             run.prompter.subject = "sign-in of the new account"
-            let scope = scope.value
+            run.prompter.cancellationAdvice = run.advice("the account exists, sign in as usual", scope)
             let account = try run.namingLogin(scope) {
                 try run.signIn.finish(run.prompter.perform { try await state.signIn(scope: scope) })
             }
@@ -76,13 +78,19 @@ struct AttributeArguments: ParsableArguments {
         }
     }
 
-    /// nil if there are none.
+    /// nil if there are none; several values of one attribute are joined by commas, as the issuer takes them.
     var object: JSONValue.Object? {
         guard !pairs.isEmpty else { return nil }
-        let members = pairs.map { pair in
+        var members: [(name: String, value: String)] = []
+        for pair in pairs {
             let parts = pair.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (String(parts[0]), JSONValue.string(String(parts[1])))
+            let (name, value) = (String(parts[0]), String(parts[1]))
+            if let index = members.firstIndex(where: { $0.name == name }) {
+                members[index].value += "," + value
+            } else {
+                members.append((name, value))
+            }
         }
-        return JSONValue.Object(members)
+        return JSONValue.Object(members.map { ($0.name, JSONValue.string($0.value)) })
     }
 }

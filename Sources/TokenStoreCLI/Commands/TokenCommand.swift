@@ -58,6 +58,13 @@ struct TokenCommand: ParsableCommand {
         guard !isForShell || format ?? .env == .env else {
             throw ValidationError("--env-name and --export are for --format env", hint: "leave --format out")
         }
+        let isDocument = [nil, .json, .execCredential].contains(format)
+        guard !arguments.json || isDocument && !isForShell else {
+            throw ValidationError(
+                "--json prints one JSON document",
+                hint: "leave --json out, or --format, --env-name and --export"
+            )
+        }
         guard output == nil || format ?? .text == .text && !isForShell else {
             throw ValidationError("--output writes the bare token", hint: "leave --format, --env-name and --export out")
         }

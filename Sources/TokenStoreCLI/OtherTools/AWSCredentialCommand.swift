@@ -79,6 +79,8 @@ struct AWSCredentialCommand: ParsableCommand {
 
     /// Where the service is: by region, or the old place for all of them.
     private func endpoint(_ environment: [String: String]) throws -> String {
+        // AWS's own tools take an empty variable for one that is not set.
+        let environment = environment.filter { !$0.value.isEmpty }
         if let address = endpointURL ?? environment["AWS_ENDPOINT_URL_STS"] { return address }
         guard let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"], !region.isEmpty
         else { return "https://sts.amazonaws.com/" }
@@ -126,6 +128,8 @@ struct WebIdentityRequest: Sendable {
             let answer = XMLAnswer(response.body.reveal())
             guard response.isSuccess else { throw refusal(response.status, answer, form) }
             return try RoleKeys(answer)
+        } catch let error as HTTPTransportError where error.code == .invalidURL {
+            throw CommandFailure(.failure, HTTPTransportError.invalidURL(endpoint))
         } catch let error as HTTPTransportError {
             throw CommandFailure(error.isTransient ? .network : .failure, error)
         }

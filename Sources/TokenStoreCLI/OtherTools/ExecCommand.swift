@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenStorage
 
 struct ExecCommand: ParsableCommand {
@@ -12,7 +13,7 @@ struct ExecCommand: ParsableCommand {
             shell is involved, and the token is in none of its arguments, which other users of the machine can see. If \
             there is no token, COMMAND does not run. The passphrase, the key and the server's address of the store \
             (TOKENSTORE_PASSPHRASE, TOKENSTORE_KEY, TOKENSTORE_DATABASE_URL, and TOKENSTORE_PATH where it names a \
-            server) are not handed on.
+            server) are not handed on, nor is the file of --key passphrase:fd=N.
 
             EXAMPLES
               tokenstore exec --scope api://todo/Read -- ./sync.sh
@@ -49,7 +50,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     func run() throws {
-        let replacement = ProcessReplacement()
+        let replacement = ProcessReplacement(withholding: acquisition.arguments.key?.passphraseDescriptor)
         let token = try acquisition.token(on: acquisition.arguments.console)
         try token.requireUnbound()
         // Before its end the token is in this process alone.

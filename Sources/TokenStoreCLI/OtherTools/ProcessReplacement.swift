@@ -13,8 +13,12 @@ struct ProcessReplacement {
     /// The files that this process was started with.
     private let inherited: Set<Int32>
 
+    /// The file that the passphrase is read from, which the other program does not get.
+    private let withheld: Int32?
+
     /// Notes how things are; to be made before anything changes them.
-    init() {
+    init(withholding withheld: Int32? = nil) {
+        self.withheld = withheld
         inherited = Set((0..<Self.descriptorLimit).filter { fcntl($0, F_GETFD) >= 0 })
         IgnoredSignals.note()
     }
@@ -73,5 +77,7 @@ struct ProcessReplacement {
         for descriptor in 3..<Self.descriptorLimit where !inherited.contains(descriptor) {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         }
+        // The standard streams are the other program's, whatever was read from them.
+        if let withheld, withheld > STDERR_FILENO { _ = fcntl(withheld, F_SETFD, FD_CLOEXEC) }
     }
 }

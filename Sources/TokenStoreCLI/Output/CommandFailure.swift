@@ -33,7 +33,8 @@ package struct CommandFailure: Error {
         // An issuer's sentence may have one; the line goes on behind it.
         while message.hasSuffix(".") && !message.hasSuffix("..") { message.removeLast() }
         self.message = message
-        self.hint = hint?.bounded
+        // A part of a command is another command; the library's advice in it is of bounded length.
+        self.hint = hint
         self.candidates = candidates
         self.candidateCount = candidateCount ?? candidates.count
     }

@@ -57,15 +57,14 @@ struct NativeRun {
     func close() { application.store.close() }
 
     /// Says who was signed in.
-    func report(_ account: NativeAuthUserAccount, _ deed: String = "signed in") throws {
-        let (account, client) = (account.account, application.configuration.clientID)
-        let stored = try application.store.summary(of: account.id)
-        var report = AccountReport(
-            account: account,
-            summary: stored ?? AccountSummary(unstored: account, client: client, at: Date())
-        )
-        if stored == nil { report.pendingReason = "the store could not take the tokens yet" }
-        try report.write(deed, asJSON: arguments.json, on: console)
+    func report(_ signedIn: NativeAuthUserAccount, _ deed: String = "signed in") throws {
+        let (account, client) = (signedIn.account, application.configuration.clientID)
+        if let reason = signedIn.pendingReason { console.notePending(reason) }
+        if !signedIn.declinedScope.isEmpty { console.note("the issuer did not grant \(signedIn.declinedScope.text)") }
+        let stored = signedIn.pendingReason == nil ? try application.store.summary(of: account.id) : nil
+        let summary = stored ?? AccountSummary(unstored: account, client: client, at: Date())
+        try AccountReport(account: account, summary: summary, pendingReason: signedIn.pendingReason)
+            .write(deed, asJSON: arguments.json, on: console)
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
@@ -84,12 +83,15 @@ struct NativeRun {
         } catch let refusal as any NativeRefusal where refusal.browserRequest == nil {
             let failure = CommandFailure(refusal)
             // The remedy of an error of the store is another one.
-            guard let remedy = refusal.remedy, remedy.code == .signIn, failure.hint == remedy.hint.bounded else {
+            guard let remedy = refusal.remedy, remedy.code == .signIn, failure.hint == remedy.hint else {
                 throw refusal
             }
-            throw failure.hinting("\(remedy.hint): '\(login(scope).text)'")
+            throw failure.hinting(advice(remedy.hint, scope))
         }
     }
+
+    /// Advice to sign in, with the command for it.
+    func advice(_ words: String, _ scope: Scope) -> String { "\(words): '\(login(scope).text)'" }
 
     /// The command that signs in with the account.
     private func login(_ scope: Scope) -> ProposedCommand {

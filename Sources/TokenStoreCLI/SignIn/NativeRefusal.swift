@@ -34,6 +34,7 @@ extension NativeRefusal {
         case let error as HTTPTransportError: error.isTransient
         case is IssuerUnavailable: true
         case let error as SignInError: error.isOutage
+        case let error as OAuthError: [.serverError, .temporarilyUnavailable].contains(error.code)
         default: false
         }
     }

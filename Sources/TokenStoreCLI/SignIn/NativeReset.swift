@@ -7,6 +7,9 @@ struct NativeReset {
     let prompter: TerminalPrompter
     let username: String
 
+    /// The advice where Ctrl-C ends the wait for the new password.
+    let afterSubmission: String
+
     /// Sets the new password.
     func run() throws -> SignInAfterResetPasswordState {
         let start = try prompter.perform { [application, username] in
@@ -20,7 +23,9 @@ struct NativeReset {
         }
         return try prompter.settle(verified) { state in
             let password = try prompter.password(isNew: true)
-            return .done(try prompter.perform { try await state.submitPassword(password) })
+            return .done(
+                try prompter.perform(ifCancelled: afterSubmission) { try await state.submitPassword(password) }
+            )
         }
     }
 }

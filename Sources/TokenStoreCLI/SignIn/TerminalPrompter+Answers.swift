@@ -41,7 +41,15 @@ extension TerminalPrompter {
             code = try typed("Code sent to \(place), Return alone for another: ", isSecret: true)
         }
         let trimmed = code.trimmed
-        return trimmed.count > 0 ? trimmed : nil
+        guard trimmed.count == 0 else { return trimmed }
+        if answers.codeFrom != nil {
+            newCodes += 1
+            guard newCodes <= Self.tries else {
+                let problem = "the script asked for more than \(Self.tries) new codes"
+                throw CommandFailure(.failure, problem, "write the newest code to the file descriptor")
+            }
+        }
+        return nil
     }
 
     /// The password; a new one is typed twice, because a slip of the finger would lock the account.
@@ -59,12 +67,12 @@ extension TerminalPrompter {
     /// A method of several, by a numbered list; `before` is the one chosen already.
     func method(of methods: [AuthMethod], before: AuthMethod? = nil) throws -> AuthMethod {
         let isRefused = before == nil && refusal != nil
-        if !isRefused, methods.count == 1 { return methods[0] }
-        if let before, !mayAsk { return before }
         if !isRefused, before == nil, let named = answers.secondFactor {
             guard let method = Self.method(named, of: methods) else { throw unknownMethod(named, methods) }
             return method
         }
+        if !isRefused, methods.count == 1 { return methods[0] }
+        if let before, !mayAsk { return before }
         guard mayAsk, methods.count > 1 else { throw unanswered("one of several methods", "--second-factor METHOD") }
         var text = "A second factor is needed:\n"
         for (index, method) in methods.enumerated() {

@@ -21,7 +21,7 @@ final class TerminalPrompter {
         case done(Result)
     }
 
-    private static let tries = 5
+    static let tries = 5
 
     let answers: NativeArguments
     let mayAsk: Bool
@@ -37,6 +37,12 @@ final class TerminalPrompter {
 
     /// The operation, such as `sign-in`.
     var subject: String
+
+    /// What to do after Ctrl-C.
+    var cancellationAdvice = "nothing was stored, try again"
+
+    /// How many other codes a script has asked for at this step.
+    var newCodes = 0
 
     /// Throws unless there is a terminal to ask on, or a descriptor to read answers from.
     init(_ subject: String, _ answers: NativeArguments, _ arguments: StoreArguments) throws {
@@ -63,8 +69,11 @@ final class TerminalPrompter {
         if mayAsk { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
     }
 
-    /// Does a step at the issuer.
-    func perform<Result: Sendable>(_ step: @escaping @Sendable () async throws -> Result) throws -> Result {
+    /// Does a step at the issuer; `advice` is for Ctrl-C once it may have had its effect.
+    func perform<Result: Sendable>(
+        ifCancelled advice: String? = nil,
+        _ step: @escaping @Sendable () async throws -> Result
+    ) throws -> Result {
         try checkCancellation()
         var isCancelled = false
         do {
@@ -75,7 +84,7 @@ final class TerminalPrompter {
                 return isCancelled
             }
         } catch {
-            throw isCancelled ? cancelled : error
+            throw isCancelled ? cancelled(advice) : error
         }
     }
 
@@ -89,7 +98,7 @@ final class TerminalPrompter {
     ) throws -> Result {
         var state = first
         var triesLeft = canResend && mayAsk && answers.codeFrom == nil ? Int.max : Self.tries
-        defer { refusal = nil }
+        defer { (refusal, newCodes) = (nil, 0) }
         while true {
             do {
                 switch try step(state) {
@@ -113,7 +122,7 @@ final class TerminalPrompter {
         terminal = terminal ?? ControllingTerminal()
         guard let terminal else { throw unanswered("an answer", "--code-from FD or --password-from FD") }
         let answer = try interruptible { try terminal.answer(to: question.bounded.printable, isSecret: isSecret) }
-        guard let answer else { throw cancelled }
+        guard let answer else { throw cancelled() }
         return answer
     }
 
@@ -144,11 +153,11 @@ final class TerminalPrompter {
     }
 
     private func checkCancellation() throws {
-        if signalMask.takeInterrupt() { throw cancelled }
+        if signalMask.takeInterrupt() { throw cancelled() }
     }
 
-    private var cancelled: CommandFailure {
-        CommandFailure(.cancelled, "the \(subject) was cancelled", "nothing was stored, try again")
+    private func cancelled(_ advice: String? = nil) -> CommandFailure {
+        CommandFailure(.cancelled, "the \(subject) was cancelled", advice ?? cancellationAdvice)
     }
 }
 

@@ -42,7 +42,10 @@ struct Console {
 
     /// Tells a person what the answer alone does not say.
     func note(_ text: String) {
-        if !isQuiet { StandardError.write("tokenstore: \(text.naming(store: store).bounded.printable)\n") }
+        guard !isQuiet else { return }
+        // A part of a command is another command.
+        let text = text.firstRange(of: "'tokenstore ") == nil ? text.bounded : text.naming(store: store)
+        StandardError.write("tokenstore: \(text.printable)\n")
     }
 
     /// Says that the store has not got the new tokens yet.

@@ -56,7 +56,7 @@ final class PassphraseMemory: Sendable {
     func passphrase(isNew: Bool) throws -> Secret {
         if !isNew, let known = answer.withLock({ $0 }) { return known }
         do {
-            let secret = try PassphrasePrompt.ask(isNew: isNew)
+            let secret = try ProgressLine.makingWay { try PassphrasePrompt.ask(isNew: isNew) }
             answer.withLock { $0 = secret }
             return secret
         } catch let failure as CommandFailure {

@@ -16,7 +16,29 @@ final class ProgressLine: Sendable {
     private struct State {
         var progress: TokenStore.Progress?
         var phaseStart = ContinuousClock.now
+    }
+
+    /// The line of the terminal, which a question takes for itself.
+    private struct Line {
         var isShown = false
+        var isTaken = false
+
+        mutating func clear() {
+            if isShown { StandardError.write("\r\u{1B}[K") }
+            isShown = false
+        }
+    }
+
+    private static let line = LockedValue(Line())
+
+    /// Runs `question`, which a person is to read and answer, with no line over it.
+    static func makingWay<Result>(for question: () throws -> Result) rethrows -> Result {
+        line.withLock { line in
+            line.clear()
+            line.isTaken = true
+        }
+        defer { line.withLock { $0.isTaken = false } }
+        return try question()
     }
 
     private let verb: String
@@ -45,7 +67,7 @@ final class ProgressLine: Sendable {
         let painter = isWanted ? Task.detached { await self.paintOnAndOn() } : nil
         defer {
             painter?.cancel()
-            clear()
+            Self.line.withLock { $0.clear() }
             signals.release()
         }
         return try body { progress in
@@ -75,19 +97,12 @@ final class ProgressLine: Sendable {
     }
 
     private func paint() {
-        state.withLock { state in
-            guard !Task.isCancelled else { return }
-            state.isShown = true
-            let now = ContinuousClock.now
-            let text = Self.text(verb, state.progress, total: now - start, phase: now - state.phaseStart)
+        let now = ContinuousClock.now
+        let text = state.withLock { Self.text(verb, $0.progress, total: now - start, phase: now - $0.phaseStart) }
+        Self.line.withLock { line in
+            guard !Task.isCancelled, !line.isTaken else { return }
+            line.isShown = true
             StandardError.write("\r\(text.truncated(to: Terminal.errorWidth - 1))\u{1B}[K")
-        }
-    }
-
-    private func clear() {
-        state.withLock { state in
-            if state.isShown { StandardError.write("\r\u{1B}[K") }
-            state.isShown = false
         }
     }
 

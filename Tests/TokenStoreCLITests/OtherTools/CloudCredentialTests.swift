@@ -94,6 +94,22 @@ struct CloudCredentialTests {
         }
     }
 
+    @Test func `an address that cannot be used is shown as it was given`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let address = "http://sts.example.com/"
+            let command = ["credential", "aws", "--role-arn", Self.role, "--endpoint-url", address]
+            let outcome = try await scene.run(command)
+            #expect(outcome.error.contains("'\(address)' is not an https address"), "\(outcome.error)")
+        }
+    }
+
+    @Test func `an empty variable of AWS counts as not set`() throws {
+        // A region that is none shows that the next variable is looked at.
+        let empty = ["AWS_ENDPOINT_URL_STS": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "no.region"]
+        let outcome = try ScratchDirectory().command(["credential", "aws", "--role-arn", Self.role], empty)
+        #expect(outcome.error.contains("'no.region' is not a region"), "\(outcome.error)")
+    }
+
     @Test(.enabled(if: Tool.pythonHas("botocore"), "botocore is missing: pip install botocore"))
     func `botocore takes the keys from the profile of the help text`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in

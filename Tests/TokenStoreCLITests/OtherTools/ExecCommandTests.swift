@@ -62,6 +62,21 @@ struct ExecCommandTests {
         #expect(!outcome.output.contains("hunter2"))
     }
 
+    @Test func `the file that the passphrase is read from is not handed on, another one is`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try CachedUser.cache([.mara])
+        let made = ["TOKENSTORE_PASSPHRASE": "a b c d"]
+        #expect(try scratch.run("import", "--key", "passphrase", environment: made, input: cache).status == 0)
+        try scratch.write("a b c d\n", to: "phrase")
+        let script = "for n in 3 4; do if eval \": <&$n\" 2>/dev/null; then echo $n; fi; done"
+        let arguments = Self.exec(["--key", "passphrase:fd=3", "--", "/bin/bash", "-c", script])
+        var command = Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store])
+        command.files = [3: scratch.path("phrase"), 4: scratch.path("phrase")]
+        let outcome = try command.run(in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output == "4\n")
+    }
+
     @Test func `the address of a server is not handed on, the path of a file is`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

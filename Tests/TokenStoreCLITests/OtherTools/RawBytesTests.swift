@@ -30,10 +30,22 @@ struct RawBytesTests {
         #expect(program.status == 0, "\(program.error)")
     }
 
+    @Test func `in a directory that is gone nothing is read or written by a relative name`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        for command in ["backup out.db", "restore --yes out.db"] {
+            let outcome = try shell("mkdir gone && cd gone && rmdir ../gone && tokenstore \(command)", in: scratch)
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.error.contains("the working directory is gone"), "\(outcome.error)")
+        }
+    }
+
     @Test(arguments: [
         "tokenstore list --store ./x$'\\xff'.db", "tokenstore --store ./x$'\\xff'.db import",
         "tokenstore exec --env V$'\\xff' -- true", "tokenstore claims -- a$'\\xff'",
         "TOKENSTORE_PATH=./x$'\\xff'.db tokenstore list",
+        "env -u TOKENSTORE_PATH XDG_STATE_HOME=\"$HOME/\"$'\\xff' tokenstore import",
+        "env -u TOKENSTORE_PATH HOME=\"$HOME/\"$'\\xff' tokenstore import",
     ])
     func `elsewhere what is not text is refused, and nothing is created`(script: String) throws {
         let scratch = try ScratchDirectory()

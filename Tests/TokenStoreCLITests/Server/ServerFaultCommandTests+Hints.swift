@@ -72,4 +72,24 @@ extension ServerFaultCommandTests {
         #expect(writing.status == 8)
         #expect(!writing.error.contains("target_session_attrs"), "\(writing.error)")
     }
+
+    @Test func `a sign-in to a store that was moved ends before anybody is asked to sign in`() throws {
+        let scene = try ServerCommandScene()
+        try scene.create()
+        try scene.server.connect().execute(
+            "UPDATE \(scene.schema).store SET moved_to = 'postgresql://other.example/db'"
+        )
+        // Nothing listens there: who asked the issuer first would say so.
+        let issuer = ["--client-id", "app", "--authority", "https://127.0.0.1:1/tenant"]
+        let person = ["--username", "mara@example.net", "--password-from", "0"]
+        for command in [
+            ["login", "--no-browser"], ["login", "--device"], ["login", "--native"] + person, ["signup"] + person,
+            ["reset-password"] + person,
+        ] {
+            let place = ["TOKENSTORE_PATH": scene.address()]
+            let outcome = try scene.scratch.command(command + issuer, place, input: "planted")
+            #expect(outcome.status == 10, "\(command) \(outcome.error)")
+            #expect(outcome.error.contains("was moved to postgresql://other.example/db"), "\(outcome.error)")
+        }
+    }
 }

@@ -13,6 +13,7 @@ struct ServerFaultCommandTests {
         let status: Int32
         let words: [String]
         var environment: [String: String] = [:]
+        var seconds = 5
     }
 
     private static let readers = [
@@ -26,7 +27,7 @@ struct ServerFaultCommandTests {
             let place = ["TOKENSTORE_DATABASE_URL": fault.store, "TOKENSTORE_PATH": ""]
             let environment = fault.environment.merging(place) { $1 }
             let outcome = try scene.scratch.command(
-                arguments + ["--timeout", "5", "--json"],
+                arguments + ["--timeout", "\(fault.seconds)", "--json"],
                 environment,
                 input: CachedUser.cache([.mara])
             )
@@ -114,7 +115,7 @@ struct ServerFaultCommandTests {
         let holder = try scene.server.connect(user: role)
         defer { holder.close() }
         let store = scene.owner.replacing("owner@", with: role + "@")
-        try expect(Fault(store: store, status: 8, words: ["has no connection left"]), scene)
+        try expect(Fault(store: store, status: 8, words: ["has no connection left"], seconds: 1), scene)
     }
 
     @Test func `a server older than 14, and no libpq`() throws {

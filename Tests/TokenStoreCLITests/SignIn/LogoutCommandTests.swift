@@ -146,7 +146,7 @@ struct LogoutCommandTests {
                 "0.2"
             )
             #expect(outcome.status == 0, "\(outcome.error)")
-            #expect(outcome.error.contains("holds the old rows"), "\(outcome.error)")
+            #expect(outcome.error.contains("hold the old rows"), "\(outcome.error)")
             #expect(try outcome.json["oldBytesRemain"] as? Bool == true)
             #expect((try outcome.json["revocations"] as? [[String: Any]])?.count == 2)
             try reader.execute("COMMIT")

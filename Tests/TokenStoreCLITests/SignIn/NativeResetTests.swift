@@ -58,4 +58,26 @@ struct NativeResetTests {
             #expect(try scene.scene.hasNoStore)
         }
     }
+
+    @Test func `a password that was not set is asked for again`() async throws {
+        try await NativeLoginScene.open { scene in
+            let (ana, new) = (NativeLoginScene.ana, NativeLoginScene.password)
+            let (failed, done) = (#"{"status":"failed","continuation_token":"next"}"#, #"{"status":"succeeded"}"#)
+            let taken = #"{"continuation_token":"next","poll_interval":1}"#
+            for answer in [failed, done] {
+                scene.provider.faults.add(.answer(body: taken, at: "resetpassword/submit"))
+                scene.provider.faults.add(.answer(body: answer, at: "resetpassword/poll_completion"))
+            }
+            let outcome = try await scene.script(
+                "reset-password",
+                "pwd-app",
+                "--username",
+                ana,
+                passwords: [new, new]
+            ) { pipe, isOver in try await scene.sendCode(to: ana, pipe, isOver) }
+            // The second password was set, without a token to sign in with.
+            #expect(outcome.error.contains("the new password is in force"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: "resetpassword/submit") == 2)
+        }
+    }
 }

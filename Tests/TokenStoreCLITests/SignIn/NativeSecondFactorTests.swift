@@ -130,4 +130,44 @@ struct NativeSecondFactorTests {
             #expect(scene.provider.outbox.messages().count == 1)
         }
     }
+
+    @Test func `a script asks for five new codes at most`() async throws {
+        try await NativeLoginScene.open { scene in
+            let outcome = try await scene.script("login", "otp-app", "--username", NativeLoginScene.bo) { pipe, _ in
+                for _ in 0..<20 { pipe.write("") }
+            }
+            #expect(outcome.status == 1, "\(outcome.error)")
+            #expect(outcome.error.contains("asked for more than 5 new codes"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: "challenge") == 6)
+        }
+    }
+
+    @Test func `a method that is named is not replaced by the only one there is`() async throws {
+        try await NativeLoginScene.open { scene in
+            let method = #"{"id":"m-1","challenge_type":"oob","challenge_channel":"email","login_hint":"c***d"}"#
+            let body = #"{"continuation_token":"next-token","methods":[\#(method)]}"#
+            scene.provider.faults.add(.answer(body: body, at: "introspect"))
+            let outcome = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                "--second-factor",
+                "sms",
+                passwords: [Self.password]
+            )
+            #expect(outcome.status == 64, "\(outcome.error)")
+            #expect(outcome.error.contains("'sms' is not one of the methods; give one of m-1"), "\(outcome.error)")
+        }
+    }
+
+    @Test(arguments: ["temporarily_unavailable", "server_error"])
+    func `an issuer that says it is out of order ends a sign-in with 8`(code: String) async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(.answer(status: 400, body: #"{"error":"\#(code)"}"#, at: "initiate"))
+            let bo = NativeLoginScene.bo
+            let outcome = try await scene.script("login", "otp-app", "--username", bo, passwords: ["x"])
+            #expect(outcome.status == 8, "\(outcome.error)")
+        }
+    }
 }

@@ -212,4 +212,48 @@ struct NativeSignUpTests {
             #expect(scene.provider.audit.count(of: "token") == 0)
         }
     }
+
+    @Test func `wrong codes do not end a sign-up on a terminal`() async throws {
+        try await NativeLoginScene.open { scene in
+            let body = #"{"error":"invalid_grant","suberror":"invalid_oob_value"}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "signup/continue", times: 6))
+            let wrong = Array(repeating: TypedAnswer("Code sent", NativeLoginScene.wrongCode + "\n"), count: 6)
+            let right = TypedAnswer("Code sent", try scene.code(to: Self.dana) + "\n")
+            let outcome = try await scene.type(
+                "signup",
+                "otp-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "city=Quito",
+                "--attribute",
+                "city=Loja",
+                answers: wrong + [right]
+            )
+            #expect(outcome.status == 0, "\(outcome.output)")
+        }
+    }
+
+    @Test func `an attribute that was not given and is refused ends the sign-up at once`() async throws {
+        try await NativeLoginScene.open { scene in
+            let (token, route) = (#""continuation_token":"next-token""#, "signup/continue")
+            let page = #"{"error":"attributes_required",\#(token),"required_attributes":[{"name":"city"}]}"#
+            let refusal =
+                #"{"error":"invalid_grant","suberror":"attribute_validation_failed",\#(token),"#
+                + #""invalid_attributes":[{"name":"planet"}]}"#
+            scene.provider.faults.add(.answer(status: 400, body: page, at: route))
+            scene.provider.faults.add(.answer(status: 400, body: refusal, at: route, times: nil))
+            let outcome = try await scene.script(
+                "signup",
+                "otp-app",
+                "--username",
+                Self.dana,
+                "--attribute",
+                "city=Quito"
+            ) { pipe, isOver in try await scene.sendCode(to: Self.dana, pipe, isOver) }
+            #expect(outcome.status == 1, "\(outcome.error)")
+            #expect(outcome.error.contains("does not take the value of planet"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: route) == 2)
+        }
+    }
 }

@@ -9,7 +9,7 @@ struct ArgumentTests {
         ["list", "--key", "nonsense"], ["list", "--sort", "age"], ["list", "--log-level", "loud"],
         ["list", "--store", ""], ["list", "--where", "=x"], ["list", "--where", "a!=b"],
         ["purge", "--older-than", "3x"], ["purge", "--all", "--account", "mara"], ["import", "--format", "yaml"],
-        ["export", ""],
+        ["export", ""], ["export", "--store=", "x.json"], ["--store=", "list"], ["list", "--account="],
     ])
     func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
@@ -31,6 +31,38 @@ struct ArgumentTests {
         #expect(error["exitCode"] as? Int == 64)
         let facts: Set = ["account", "issuer", "suberror", "retryAfter"]
         #expect(Set(error.keys) == facts.union(["code", "exitCode", "message", "hint"]))
+    }
+
+    @Test(arguments: [["list", "-qj"], ["list", "-jq"], ["-qj", "list"], ["list", "-j", "-q"]])
+    func `letters of options may stand together, and errors are JSON then too`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.command(arguments + ["--account", "nobody@example.net"])
+        #expect(outcome.status == 3)
+        #expect(try outcome.errorJSON["code"] as? String == "no_match", "\(outcome.error)")
+    }
+
+    @Test func `an empty value behind the equals sign takes no other word with it`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcome = try scratch.run("export", "--store=", scratch.path("new.json"))
+        #expect(outcome.error.contains("--store has no value; "), "\(outcome.error)")
+        #expect(try scratch.run("exec", "--scope", "tasks.read", "--", "echo", "--store=").output == "--store=\n")
+    }
+
+    @Test func `a usage error of a command below another names the help of that one`() throws {
+        let outcome = try ScratchDirectory().run("credential", "aws", "--bogus")
+        #expect(outcome.error.contains("see 'tokenstore credential aws --help'"), "\(outcome.error)")
+        let other = try ScratchDirectory().run("credential", "--bogus")
+        #expect(other.error.contains("see 'tokenstore credential --help'"), "\(other.error)")
+    }
+
+    @Test(arguments: [["--format", "header"], ["--format", "text"], ["--env-name", "T"], ["--export"]])
+    func `with --json a token is printed in no other form`(arguments: [String]) throws {
+        let outcome = try ScratchDirectory().command(["token", "--json"] + arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(try outcome.errorJSON["message"] as? String == "--json prints one JSON document")
     }
 
     @Test func `the version is one line`() throws {

@@ -29,6 +29,14 @@ struct ProposedCommandTests {
         #expect(text.naming(store: nil) == text)
     }
 
+    @Test func `a command that is longer than any sentence is kept whole`() {
+        var command = ProposedCommand("login")
+        for number in 1...300 { command.add("--scope", "api://scope-\(number)/Read") }
+        let hint = "sign in again with '\(command.text)'"
+        #expect(CommandFailure(.failure, "the session has ended", hint).hint == hint)
+        #expect(CommandFailure(.failure, "m", hint).naming(store: "/s").hint?.hasSuffix(" --store /s'") == true)
+    }
+
     @Test func `a value that looks like an option is one word with its option`() {
         #expect(ProposedCommand.words("--login-hint", "-rf") == ["--login-hint=-rf"])
         #expect(ProposedCommand.words("--login-hint", "mara") == ["--login-hint", "mara"])

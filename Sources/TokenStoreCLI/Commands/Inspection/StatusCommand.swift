@@ -96,7 +96,9 @@ private struct StatusReport {
         let isShort = console.terminal.isTerminal && status.keyID.count > 8
         let id = isShort ? status.keyID.prefix(8) + "…" : status.keyID
         let state = status.keyProblem.map { "\($0)" } ?? "present"
-        let key = status.keyID.isEmpty ? ", none yet; the next sign-in makes one" : " (\(id)), \(state)"
+        let isNew = status.keyID.isEmpty && status.keyProblem == nil
+        let name = status.keyID.isEmpty ? "" : " (\(id))"
+        let key = isNew ? ", none yet; the next sign-in makes one" : "\(name), \(state)"
         let rekey = "a rekey is unfinished; run 'tokenstore rekey' to finish it"
         return [Self.sourceName(status.keySource) + key] + (status.isRekeyUnfinished ? [rekey] : [])
     }
