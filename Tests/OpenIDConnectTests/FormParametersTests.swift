@@ -109,4 +109,12 @@ struct FormParametersTests {
         error.serverDescription = "It has been used before."
         #expect(form.redacting(error) == error)
     }
+
+    @Test func `the claims of a refusal are shown without what an earlier form sent`() {
+        var form = FormParameters()
+        form.conceal([Secret("planted-earlier")])
+        var error = OAuthError(code: .invalidRequest, status: 400)
+        error.claims = #"{"x":"planted-earlier"}"#
+        #expect(form.redacting(error).claims == #"{"x":"<redacted>"}"#)
+    }
 }

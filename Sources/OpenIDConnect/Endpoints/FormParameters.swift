@@ -10,6 +10,9 @@ package struct FormParameters: Sendable {
     /// What an answer may not show either, although it is not in this form.
     private var concealed: [Secret] = []
 
+    /// All that no answer may show.
+    private var hidden: [Secret] { secrets + concealed }
+
     /// What is shorter is in a later answer by chance: a code that was mistyped, or a token of a digit.
     private static let shortestConcealed = 4
 
@@ -77,7 +80,7 @@ extension FormParameters {
         error.suberror = error.suberror.flatMap { isEcho($0) ? nil : $0 }
         error.serverDescription = error.serverDescription.flatMap { sentence($0) }
         // It is passed on, so it is whole or it is not there.
-        error.claims = error.claims.flatMap { Redaction(of: secrets, in: $0).text }
+        error.claims = error.claims.flatMap { Redaction(of: hidden, in: $0).text }
         return error
     }
 
@@ -86,19 +89,19 @@ extension FormParameters {
     /// A password may be a word of the sentence by chance. A hole in its place would tell the password, and with the
     /// word the sentence may be an echo of it: the code of the error has to do.
     private func sentence(_ text: String) -> String? {
-        let words = (secrets + concealed).filter { $0.count <= Self.longestChance && $0.isWord }
+        let words = hidden.filter { $0.count <= Self.longestChance && $0.isWord }
         guard !Redaction(of: words, in: text, upTo: Self.longestText).mayHaveSecret else { return nil }
-        return Redaction(of: secrets + concealed, in: text, upTo: Self.longestText).text
+        return Redaction(of: hidden, in: text, upTo: Self.longestText).text
     }
 
     /// The beginning of `text` without the secrets of this form, as they are or as a form, JSON or HTML encodes them.
     package func redacting(_ text: String) -> String {
-        Redaction(of: secrets + concealed, in: text, upTo: Self.longestText).text ?? Redaction.mark
+        Redaction(of: hidden, in: text, upTo: Self.longestText).text ?? Redaction.mark
     }
 
     /// A name that may be sent back, without the secrets that are in no name by chance.
     package func redactingName(_ name: String) -> String {
-        let long = (secrets + concealed).filter { $0.count > Self.longestChance }
+        let long = hidden.filter { $0.count > Self.longestChance }
         return Redaction(of: long, in: name).text ?? Redaction.mark
     }
 
@@ -110,7 +113,7 @@ extension FormParameters {
         let isPlain = name.utf8.allSatisfy {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_")
         }
-        return (secrets + concealed).contains { secret in
+        return hidden.contains { secret in
             let mayBeChance = isPlain && secret.count <= Self.longestChance && secret.count < name.utf8.count
             return !mayBeChance && Redaction(of: [secret], in: name).mayHaveSecret
         }

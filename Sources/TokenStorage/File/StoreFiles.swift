@@ -130,7 +130,8 @@ package struct StoreFiles {
     func stores(sealedUnder keyID: String, besides keyFile: String) -> [String] {
         let directories = Set([path.directory, PathParts(keyFile).directory])
         // The directory of the key may be another name of the store's.
-        let own = Set(([path.database] + Self.companions.map { path.database + $0 }).compactMap(Self.identity))
+        let ownFiles = [path.database] + Self.companions.map { path.database + $0 }
+        let own = Set(ownFiles.compactMap { FileStatus($0)?.identity })
         return directories.sorted().flatMap(Self.files).filter { file in
             guard let status = FileStatus(file), status.kind == .regular, status.size > 0,
                 !own.contains(status.identity), !Self.isCompanion(file)
@@ -159,8 +160,6 @@ package struct StoreFiles {
     private static func isCompanion(_ file: String) -> Bool {
         companions.contains { file.hasSuffix($0) && FileStatus(String(file.dropLast($0.count))) != nil }
     }
-
-    private static func identity(of file: String) -> FileStatus.Identity? { FileStatus(file)?.identity }
 
     /// Every file of the directory whose name belongs to the store.
     private var names: [String] { Self.files(in: path.directory).filter { owns(PathParts($0).name) } }

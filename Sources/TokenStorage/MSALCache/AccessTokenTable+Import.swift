@@ -95,7 +95,7 @@ extension AccessTokenRow {
     /// A time that is yet to come makes a token older than any other.
     fileprivate func isReplaceable(by token: AccessTokenRow, now: Int64) -> Bool {
         func time(_ row: AccessTokenRow) -> Int64 {
-            row.cachedAt.flatMap { $0 <= now + MSALEntity.clockDifference ? $0 : nil } ?? 0
+            row.cachedAt.flatMap { MSALEntity.isPast($0, now: now) ? $0 : nil } ?? 0
         }
         let (own, other) = ((time(self), expiresOn), (time(token), token.expiresOn))
         guard own == other, secret != token.secret else { return own <= other }

@@ -124,17 +124,16 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
-        var token = RefreshTokenRow(
+        let token = RefreshTokenRow(
             clientID: client,
             familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
             environment: environment,
             target: entity.text("target"),
             credentialType: entity.text("credential_type") ?? "RefreshToken",
             modifiedAt: entity.pastSeconds("last_modification_time", now: session.now) ?? 0,
-            extra: JSONValue.Object(),
+            extra: entity.rest,
             secret: secret
         )
-        token.extra = entity.rest
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
         let time = times[account]?[client.folded]
         let age = ages[account]?[client.folded] ?? time?.age
@@ -165,7 +164,7 @@ extension MSALCacheImporter {
         let client = token.clientID.folded
         // A token of a partition is renewed by itself, and a time that is yet to come is none.
         guard token.variant.isEmpty, let cachedAt = token.cachedAt,
-            cachedAt <= session.now + MSALEntity.clockDifference,
+            MSALEntity.isPast(cachedAt, now: session.now),
             ages[account]?[client] == nil, !session.newAccounts.contains(account)
         else { return }
         var time =

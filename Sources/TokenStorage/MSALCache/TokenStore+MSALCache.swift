@@ -251,12 +251,15 @@ struct MSALEntity {
 
     /// The same of a time at which something was written; one that is yet to come says nothing, and stays where it is.
     mutating func pastSeconds(_ name: String, now: Int64) -> Int64? {
-        guard let seconds = rest[name]?.seconds, seconds <= now + Self.clockDifference else { return nil }
+        guard let seconds = rest[name]?.seconds, Self.isPast(seconds, now: now) else { return nil }
         return self.seconds(name)
     }
 
     /// Seconds that the clock of another program may be ahead, as Kerberos allows too.
-    static let clockDifference: Int64 = 300
+    private static let clockDifference: Int64 = 300
+
+    /// Whether something can have been written at a time, by the clock of another program.
+    static func isPast(_ seconds: Int64, now: Int64) -> Bool { seconds <= now + clockDifference }
 
     /// Drops a field.
     mutating func drop(_ name: String) { rest[name] = nil }
