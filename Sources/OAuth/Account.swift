@@ -185,7 +185,7 @@ package struct AccountIdentity: Hashable, Sendable {
     private static func authority(environment: String, isClientInfo: Bool, issuer: String?) -> String {
         if Cloud.contains(environment) { return Cloud.group(of: environment) }
         guard isClientInfo else {
-            // A text that is no address names no issuer, and could be the name of a group of hosts.
+            // An issuer is an address. Another text could be the name of a group of hosts.
             guard let issuer, Account.ID(issuer: issuer, homeAccountID: "").hasIssuer else { return environment.folded }
             return issuer
         }

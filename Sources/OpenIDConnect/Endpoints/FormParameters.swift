@@ -70,7 +70,7 @@ extension FormParameters {
     /// What has more bytes than this is in no name by chance.
     private static let longestChance = 15
 
-    /// What has more bytes than this is no name, and no sentence that is shown to its end.
+    /// Bytes of the longest text that is shown; a longer name is not shown at all.
     private static let longestText = 4_096
 
     /// `error` without the secrets of this form, which some servers repeat in what they say about them.
