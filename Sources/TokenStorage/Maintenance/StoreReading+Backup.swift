@@ -182,8 +182,7 @@ private final class BackupDraft {
 
     private static func make(beside target: StorePath) throws -> (name: String, descriptor: Int32) {
         while true {
-            let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
-            let name = target.draftPrefix + String(repeating: "0", count: digitCount - digits.count) + digits
+            let name = target.draftPrefix + UInt64.random(in: 0 ... .max).sixteenDigits
             // Where this fails, what has the name is another program's.
             try StoreFile.createEmpty(name)
             let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)

@@ -25,7 +25,7 @@ struct PendingFile: Hashable, Sendable {
     /// A file that is not there yet.
     init(new path: StorePath) {
         id = .random(in: .min ... .max)
-        name = path.pendingPrefix + Self.hexadecimal(id)
+        name = path.pendingPrefix + id.sixteenDigits
     }
 
     private init?(_ name: String, prefix: String) {
@@ -152,9 +152,12 @@ struct PendingFile: Hashable, Sendable {
             throw StoreFile.failure("removed", name)
         }
     }
+}
 
-    private static func hexadecimal(_ id: UInt64) -> String {
-        let digits = String(id, radix: 16)
+extension UInt64 {
+    /// The number in sixteen hexadecimal digits, as names of files have it.
+    var sixteenDigits: String {
+        let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
