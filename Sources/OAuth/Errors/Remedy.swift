@@ -22,6 +22,8 @@ public struct Remedy: Hashable, Sendable {
         public static let moveStore = Code(rawValue: "move_store")
         /// Move the store again, which goes on where the move was, or take the move back.
         public static let resumeMove = Code(rawValue: "resume_move")
+        /// Take a move of the store back; ``Remedy/path`` is where it was, if that is to be told.
+        public static let undoMove = Code(rawValue: "undo_move")
         /// Make a store on a server that has none.
         public static let initialize = Code(rawValue: "initialize")
         /// Bring the store on a server up to date, with the role that owns it.
@@ -140,6 +142,13 @@ extension Remedy {
     public static func choosePath(_ path: String) -> Remedy {
         var remedy = Remedy(.choosePath, "name the file itself, \(path)")
         remedy.path = path
+        return remedy
+    }
+
+    /// Take back a move of the store at `place`, if nobody moved it.
+    package static func undoMove(of place: String) -> Remedy {
+        var remedy = Remedy(.undoMove, "take the move back if nobody moved it")
+        remedy.path = place
         return remedy
     }
 

@@ -109,9 +109,10 @@ extension TokenStore {
     ) throws -> (Result, Erasure) {
         if takesIn { try takeInAnswers() }
         var (result, erasure) = try withWriter { session in
+            // What is deleted here only would go on at the new place, or come there by a move that goes on.
+            try session.requirePlace()
             let result = try session.write {
-                // What is deleted here only would go on at the new place, or come there by a move that goes on.
-                try session.requirePlace()
+                try session.requireStay()
                 return try body(session)
             }
             return (result, try session.erasure(within: .zero))

@@ -196,6 +196,7 @@ extension StoreConnection {
                 }
                 return try writeOnFile { try underCurrentKey(body) }
             } catch is MissingDataKeys {
+                if let place = try newPlace() { throw TokenStoreError.moved(from: location, to: place) }
                 // A key source may ask a person, for which no transaction should wait.
                 keyRing = nil
                 _ = try keys()

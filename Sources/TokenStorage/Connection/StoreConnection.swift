@@ -187,12 +187,11 @@ package final class StoreConnection {
                 keyRing = ring
                 return ring
             }
-            if mode == .readWrite, wrapped.contains(where: \.isFrozen), let place = try newPlace() {
-                throw TokenStoreError.moved(from: location, to: place)
-            }
+            let isMoved = mode == .readWrite && !connection.isServer && wrapped.contains(where: \.isFrozen)
             do {
                 let key = try keySource().load(keyContext(header.keyParameters))
                 let ring = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped, salvaging: options.isSalvage)
+                if isMoved { throw TokenStoreError.moved(from: location, to: try newPlace(under: ring)) }
                 keyRing = ring
                 return ring
             } catch let found as SealingError {
@@ -200,7 +199,9 @@ package final class StoreConnection {
                 attempts += 1
                 let found = try connection.wrappedDataKeys()
                 guard attempts < Self.keyAttempts, Set(found.map(\.keyID)) != Set(wrapped.map(\.keyID)) else {
-                    throw error
+                    // Another key may be given, such as a passphrase that is typed again.
+                    guard isMoved, error.code != .otherKey else { throw error }
+                    throw TokenStoreError.unprovedMove(from: location, error.problem)
                 }
             }
         }

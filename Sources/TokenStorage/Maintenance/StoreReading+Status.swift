@@ -27,6 +27,8 @@ extension StoreConnection {
         let entries = try unrecognizedEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
+        let problem = keys.isEmpty && totals.accounts > 0 ? Self.lostKeys : keyProblem()
+        let place = try newPlace()
         return StoreStatus(
             location: location,
             size: try size(),
@@ -45,9 +47,10 @@ extension StoreConnection {
             pendingAnswers: try location.path?.pendingAnswers() ?? [],
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
-            keyProblem: keys.isEmpty && totals.accounts > 0 ? Self.lostKeys : keyProblem(),
+            keyProblem: problem,
             isRekeyUnfinished: keys.count > 1,
-            movedTo: try newPlace(),
+            movedTo: place?.name,
+            isMoveProved: place?.address != nil,
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
             server: try serverStatus(),
             protection: source.protection(database: location.path?.database).map { StoreStatus.Protection($0) }
@@ -146,8 +149,12 @@ public struct StoreStatus: Sendable {
     /// Whether a change of keys was interrupted; the next one goes on with it.
     public let isRekeyUnfinished: Bool
 
-    /// Where the store was moved to, so that nothing is written here any more; nil if it was not.
+    /// Where the store was moved to, so that nothing is written here any more, or `another place` where nothing proves
+    /// which; nil if it was not.
     public let movedTo: String?
+
+    /// Whether an entry that was written with the store's key says where to.
+    package let isMoveProved: Bool
 
     /// Copies of the store beside it, which the keys of their time open.
     public let copies: [StoreCopy]

@@ -180,18 +180,18 @@ extension StoreConnection {
         if let presumption { return try require(presumption) }
         let row = try connection.first(writableKey) {
             (
-                $0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.optionalText(4),
+                $0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.isNull(4),
                 $0.optionalInteger(5), $0.blob(6)
             )
         }
-        guard let (id, floor, version, writer, movedTo, transaction, storeID) = row else { return nil }
+        guard let (id, floor, version, writer, isHere, transaction, storeID) = row else { return nil }
         guard storeID == header.storeID else { throw ReplacedStore() }
         witness.transaction = transaction
         guard floor <= options.serverSchema.version else {
             throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
         }
         // Without a key nothing can be added, and what is left may be deleted.
-        if let movedTo, !isWithoutKey { throw TokenStoreError.moved(from: location, to: movedTo) }
+        if !isHere, !isWithoutKey, let place = try newPlace() { throw TokenStoreError.moved(from: location, to: place) }
         return id
     }
 

@@ -134,12 +134,4 @@ extension TokenStoreError {
             .correct("name another schema")
         ).at(location)
     }
-
-    static func moved(from location: StoreLocation, to place: String) -> TokenStoreError {
-        TokenStoreError(
-            .moved,
-            "the store at \(location) was moved to \(place)",
-            Remedy(.choosePath, "name the store with its new place")
-        ).at(location)
-    }
 }

@@ -20,6 +20,8 @@ extension Remedy {
         case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
+        case .undoMove:
+            path.map { "if nobody moved it, take that back with 'tokenstore copy --undo \($0.shellWord)'" } ?? advice
         case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
         case .changeKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? "\(advice) with \(keyOption)"
         case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice

@@ -75,7 +75,7 @@ struct CopyCommand: ParsableCommand {
         }
         do {
             try copy(from: source, to: target, arguments.console)
-        } catch let error as TokenStoreError where error.remedy?.code == .undoMove {
+        } catch let error as TokenStoreError where error.remedy?.code == .undoMove && error.remedy?.path == nil {
             let isAboutTarget = error.code == .moved
             let place = (isAboutTarget ? target : source).fullDescription.shellWord
             throw CommandFailure(error).hinting(

@@ -86,7 +86,19 @@ extension BindingTests {
         #expect(try fixture.store.check().map(\.problem) == ["is not that of the entry's account"])
     }
 
-    @Test(arguments: [0, 2, -1])
+    @Test func `what a store cannot take that says it was moved waits in a file`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try edit(fixture, "UPDATE data_key SET is_current = 2")
+        let outcome = try fixture.signIn(.signIn()).outcome
+        if case .pending = outcome {} else { Issue.record("\(outcome)") }
+        #expect(try fixture.path.pendingAnswers().count == 1)
+        try TokenStore.undoMove(at: fixture.location, options: fixture.options)
+        _ = try fixture.another().takeInAnswers()
+        #expect(try fixture.path.pendingAnswers().isEmpty)
+    }
+
+    @Test(arguments: [0, -1])
     func `a data key without a current mark is a typed error, also on a write`(mark: Int) throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())

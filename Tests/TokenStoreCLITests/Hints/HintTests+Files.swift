@@ -116,5 +116,19 @@ extension HintTests {
             "salvage it with 'tokenstore check --repair'",
             then: "eval \"$HINT --yes\"; tokenstore check"
         ),
+        .init(
+            filled + "; sqlite3 tokenstore.db 'UPDATE data_key SET is_current = 2'",
+            "tokenstore import cache.json",
+            10,
+            "if nobody moved it, take that back with 'tokenstore copy --undo ",
+            then: "eval \"$HINT --yes\" && tokenstore import cache.json"
+        ),
+        .init(
+            filled + "; sqlite3 tokenstore.db 'UPDATE data_key SET is_current = 2'",
+            "tokenstore check",
+            6,
+            "if nobody moved it, take that back with 'tokenstore copy --undo ",
+            then: "eval \"$HINT --yes\" && tokenstore check"
+        ),
     ]
 }

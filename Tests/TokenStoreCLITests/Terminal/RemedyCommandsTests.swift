@@ -20,6 +20,7 @@ struct RemedyCommandsTests {
                 .moveStore("keep it on a local disk"),
                 "keep it on a local disk, and name that with --store or TOKENSTORE_PATH"
             ),
+            (.undoMove(of: "/d"), "if nobody moved it, take that back with 'tokenstore copy --undo /d'"),
             (
                 Remedy(.openForWriting, "open it"),
                 "run 'tokenstore purge', which brings it up to date and deletes expired access tokens"

@@ -108,7 +108,9 @@ struct StoreCopying {
                 (try $0.newPlace(), $0.header.storeID.hexadecimal, try $0.accountsOfFinishedMove())
             }
             guard let place else { return nil }
-            guard target.isDescribed(by: place) else { throw TokenStoreError.moved(from: source, to: place) }
+            guard let address = place.address, target.isDescribed(by: address) else {
+                throw TokenStoreError.moved(from: source, to: place)
+            }
             return (id, accounts != nil)
         } catch let error as TokenStoreError where error.code == .olderStore {
             return nil

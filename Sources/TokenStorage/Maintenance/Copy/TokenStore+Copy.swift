@@ -89,8 +89,8 @@ public struct MoveUndo: Hashable, Sendable {
             throw TokenStoreError.noStore(at: location)
         }
         let (place, moved) = try store.read { (try $0.newPlace(), try $0.accountsOfFinishedMove()) }
-        self.place = place
-        let target = place.flatMap { PathParts.isAbsolute($0) ? StorePath($0) : nil }
+        self.place = place?.name
+        let target = place?.address.flatMap { PathParts.isAbsolute($0) ? StorePath($0) : nil }
         accounts = place == nil ? nil : try target.map { try Self.accounts(in: $0, options) } ?? moved
     }
 
@@ -140,28 +140,11 @@ public struct CopyReport: Hashable, Sendable {
 extension Remedy.Code {
     /// Finish a move that was cut off, or take it back.
     package static let finishMove = Remedy.Code(rawValue: "finish_move")
-
-    /// Take a move back.
-    package static let undoMove = Remedy.Code(rawValue: "undo_move")
 }
 
 // MARK: - A store that has been moved
 
 extension StoreConnection {
-    /// Where the store was moved to; nil if it was not.
-    func newPlace() throws -> String? {
-        if connection.isServer {
-            return try connection.first("SELECT moved_to FROM store WHERE id = 1") { $0.optionalText(0) } ?? nil
-        }
-        guard try connection.integer("SELECT 1 FROM data_key WHERE is_current = 2") != nil else { return nil }
-        let outcome = try connection.first(Self.lastMove, .text(Self.movedTo + "%")) { $0.text(0) }
-        return outcome?.droppingPrefix(Self.movedTo).map(String.init) ?? "another place"
-    }
-
-    private static let lastMove = SQL(
-        "SELECT outcome FROM event WHERE kind = 'move' AND outcome LIKE ?1 ORDER BY id DESC LIMIT 1"
-    )
-
     /// How many accounts the target had when the last move from here was finished; nil where none was.
     func accountsOfFinishedMove() throws -> Int? {
         // What was moved to here has other words.
@@ -172,32 +155,22 @@ extension StoreConnection {
 
     /// Notes that all is at the target, so that what is here may be deleted.
     func noteFinishedMove(to place: String, accounts: Int) throws {
-        try record(.move, outcome: "\(Self.finished)\(accounts) accounts are at \(place)")
+        try record(.move, outcome: "\(Self.finished)\(accounts)\(Self.accountsAt)\(place)")
     }
 
     /// Requires that a store which was moved is whole at its new place: what is deleted here would be missing there.
     func requireFinishedMove() throws {
-        guard let place = try newPlace(), try accountsOfFinishedMove() == nil else { return }
+        guard try isMoved(), try accountsOfFinishedMove() == nil, let place = try newPlace() else { return }
         throw TokenStoreError(
             .moved,
-            "the move from \(location) to \(place) is not finished, as far as is known here, and nothing was deleted",
+            "the move from \(location) to \(place.name) is not finished, as far as is known here, and nothing was deleted",
             Remedy(.finishMove, "finish the move, or take it back")
         ).at(location)
     }
 
-    /// Requires that the store was not moved; a transaction with a key has asked a server already.
-    func requirePlace() throws {
-        guard !connection.isServer || isWithoutKey, let place = try newPlace() else { return }
-        throw TokenStoreError.moved(from: location, to: place)
-    }
-
-    private static let movedTo = "to "
-    /// A purge of everything on a server leaves entries that begin so.
-    private static let finished = "all "
-
     /// Waits for all who write to a server, and keeps others from it until the end of this transaction.
     func holdWriters() throws {
-        // A writer holds the row until the end of its transaction; for the row others could be overtaken for ever.
+        // A writer holds the table until the end of its transaction, as ``holdStore()`` says.
         if connection.isServer { try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE") }
     }
 

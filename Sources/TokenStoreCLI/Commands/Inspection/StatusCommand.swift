@@ -146,7 +146,9 @@ private struct StatusReport {
     }
 
     private func moved(_ status: StoreStatus) -> [String] {
-        status.movedTo.map { ["to \($0); nothing is written here any more"] } ?? []
+        guard let place = status.movedTo else { return [] }
+        let doubt = status.isMoveProved ? "" : ", as it says without proof"
+        return ["to \(place)\(doubt); nothing is written here any more"]
     }
 
     private func copies(_ status: StoreStatus) -> [String] {
