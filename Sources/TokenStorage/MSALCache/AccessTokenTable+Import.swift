@@ -12,24 +12,39 @@ extension StoreConnection {
             """
     }
 
+    private static let accessTokenOfRow = SQL { dialect in
+        SealedTable.accessToken.selection + "WHERE t.id = ?1 AND \(dialect.owner("t.account_id", is: "?2"))"
+    }
+
+    private static let identities = SQL { dialect in
+        """
+        SELECT id, client_fold, realm_fold, token_type_fold, key_id, variant, environment, target FROM access_token
+        WHERE \(dialect.owner("account_id", is: "?1")) ORDER BY expires_on, id
+        """
+    }
+
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
-    func importAccessToken(_ token: AccessTokenRow, account: Int64?) throws -> Bool {
+    func importAccessToken(_ token: AccessTokenRow, account: Int64?, _ index: inout AccessTokenIndex) throws -> Bool {
+        if index.count(account) {
+            try connection.forEach(Self.identities, owner(account)) { row in
+                index.add(row.integer(0), of: account, (1...7).map { row.text($0) })
+            }
+        }
         let known =
-            try storedAccessToken(like: token, of: account, variant: token.variant)
-            ?? (token.variant.isEmpty ? nil : storedAccessToken(like: token, of: account, variant: ""))
+            try storedAccessToken(like: token, of: account, variant: token.variant, index)
+            ?? (token.variant.isEmpty ? nil : storedAccessToken(like: token, of: account, variant: "", index))
         guard let (id, stored) = known else {
-            try insertAccessToken(token, account: account)
+            index.set(try writeAccessToken(token, account: account, id: nil), of: account, token)
             return true
         }
-        guard let stored else {
-            try writeAccessToken(token, account: account, id: id)
-            return true
-        }
-        guard stored.isReplaceable(by: token, now: now) else { return false }
         var merged = token
-        merged.extra = stored.extra.merging(token.extra)
-        if merged == stored { return false }
+        if let stored {
+            guard stored.isReplaceable(by: token, now: now) else { return false }
+            merged.extra = stored.extra.merging(token.extra)
+            if merged == stored { return false }
+        }
         try writeAccessToken(merged, account: account, id: id)
+        index.set(id, of: account, token)
         return true
     }
 
@@ -39,19 +54,15 @@ extension StoreConnection {
     private func storedAccessToken(
         like token: AccessTokenRow,
         of account: Int64?,
-        variant: String
+        variant: String,
+        _ index: AccessTokenIndex
     ) throws -> (id: Int64, stored: AccessTokenRow?)? {
-        let found = try connection.first(
-            Self.accessTokenAlike,
-            owner(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.tokenTypeFold),
-            .text(token.keyID),
-            .text(variant),
-            .text(token.environment),
-            .text(token.target)
-        ) { row -> (id: Int64, stored: AccessTokenRow?)? in
+        var (sql, values) = (Self.accessTokenAlike, [owner(account)] + token.identity(variant).map(Value.text))
+        if index.has(account) {
+            guard let id = index.row(of: account, token.identity(variant)) else { return nil }
+            (sql, values) = (Self.accessTokenOfRow, [.integer(id), owner(account)])
+        }
+        let found = try connection.first(sql, values) { row -> (id: Int64, stored: AccessTokenRow?)? in
             let intact = try intact { (try open(row, of: .accessToken), try openMembers(row, of: .accessToken, 1)) }
             guard let (secret, extra) = intact else { return variant == token.variant ? (row.integer(0), nil) : nil }
             guard variant == token.variant || TokenVariant(of: extra).text == token.variant else { return nil }
@@ -86,7 +97,57 @@ extension StoreConnection {
     }
 }
 
+/// Which rows hold the access tokens of the accounts that have many, while a document is taken in.
+///
+/// No index of the store finds a token by its scope: for each of many, all the others would be looked through.
+struct AccessTokenIndex {
+    private var counts: [Int64?: Int] = [:]
+    private var rows: [Int64?: [[UInt8]: Int64]] = [:]
+
+    private static let many = 64
+
+    /// Counts a token of an account.
+    ///
+    /// - Returns: whether the rows of the account are to be added now.
+    mutating func count(_ account: Int64?) -> Bool {
+        counts[account, default: 0] += 1
+        guard counts[account] == Self.many else { return false }
+        rows[account] = [:]
+        return true
+    }
+
+    func has(_ account: Int64?) -> Bool { rows[account] != nil }
+
+    func row(of account: Int64?, _ identity: [String]) -> Int64? { rows[account]?[Self.key(identity)] }
+
+    /// Adds a row unless there is one of the same identity.
+    mutating func add(_ row: Int64, of account: Int64?, _ identity: [String]) {
+        let key = Self.key(identity)
+        if rows[account]?[key] == nil { rows[account]?[key] = row }
+    }
+
+    /// Notes that a row holds a token, which may have been one of a partition that was not known.
+    mutating func set(_ row: Int64, of account: Int64?, _ token: AccessTokenRow) {
+        guard has(account) else { return }
+        let ordinary = Self.key(token.identity(""))
+        if rows[account]?[ordinary] == row { rows[account]?[ordinary] = nil }
+        rows[account]?[Self.key(token.identity(token.variant))] = row
+    }
+
+    /// The texts as bytes, as two spellings of a letter are two scopes; the last one without regard to case.
+    private static func key(_ identity: [String]) -> [UInt8] {
+        var key: [UInt8] = []
+        for text in identity.dropLast() { key += Array(text.utf8) + [0] }
+        return key + (identity.last ?? "").utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+    }
+}
+
 extension AccessTokenRow {
+    /// What makes two imported tokens of one account and a variant the same.
+    fileprivate func identity(_ variant: String) -> [String] {
+        [clientID.folded, realmFold, tokenTypeFold, keyID, variant, environment, target]
+    }
+
     /// Whether `token`, of the same identity, is newer, or the same with other fields.
     ///
     /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a

@@ -114,7 +114,8 @@ extension MSALCacheImporter {
             accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
             try noteTime(of: token, account: account)
         }
-        count(try session.importAccessToken(token, account: account), \.accessTokens, account: account)
+        let isChanged = try session.importAccessToken(token, account: account, &accessTokens)
+        count(isChanged, \.accessTokens, account: account)
     }
 
     mutating func takeRefreshToken(_ entity: MSALEntity) throws {

@@ -22,6 +22,9 @@ struct MSALCacheImporter {
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
 
+    /// The access tokens of accounts that have many.
+    var accessTokens = AccessTokenIndex()
+
     /// The tenants that ID tokens are of.
     var described: [DescribedTenant] = []
     private var changedAccounts: Set<Int64> = []

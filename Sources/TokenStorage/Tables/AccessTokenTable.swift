@@ -39,7 +39,10 @@ extension StoreConnection {
     }
 
     /// Writes the row `id`, or a new one where that is nil.
-    func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64?) throws {
+    ///
+    /// - Returns: the id of the row.
+    @discardableResult
+    func writeAccessToken(_ token: AccessTokenRow, account: Int64?, id: Int64?) throws -> Int64 {
         try write(
             .accessToken,
             id: id,

@@ -115,6 +115,25 @@ struct ImportTests {
         #expect(try fixture.take(fixture.export()).changes == 0)
     }
 
+    @Test func `of many tokens of one account each is compared with the one of its scope`() throws {
+        func document(_ name: String, at time: Int64, _ scope: (Int) -> String) -> JSONValue {
+            let tokens = (0..<150).map { number in
+                JSONValue.accessToken("\(name)\(number)", scope(number), ["cached_at": .seconds(time)])
+            }
+            return .cache(accessTokens: tokens, accounts: [.account()])
+        }
+        let first = document("a", at: Fixture.now - 20) { "s\($0)" }
+        let fixture = try TestStore(first)
+        #expect(try fixture.take(first).changes == 0)
+        #expect(try fixture.take(document("b", at: Fixture.now - 30) { "s\($0)" }).accessTokens == 0)
+        #expect(try fixture.take(document("c", at: Fixture.now - 10) { "S\($0)" }).accessTokens == 150)
+        #expect(try fixture.rows("AccessToken").count == 150)
+        #expect(try fixture.request("s149") == .hit("c149"))
+        // Each one twice.
+        #expect(try fixture.take(document("d", at: Fixture.now - 5) { "t\($0 / 2)" }).accessTokens == 75)
+        #expect(try fixture.rows("AccessToken").count == 225)
+    }
+
     @Test func `an import replaces only rows that are older than the document's`() throws {
         let fixture = try TestStore(
             .cache(

@@ -116,4 +116,40 @@ struct QueryPlanTests {
         #expect(scans.count { $0.contains("FROM foreign_entry") } <= 1)
         #expect(scans.filter { !$0.contains("FROM foreign_entry") } == [])
     }
+
+    /// The steps that SQLite takes for the statements of a connection.
+    private final class Steps {
+        var count = 0
+
+        func attach(to connection: Connection) {
+            sqlite3_trace_v2(
+                connection.sqlite.handle,
+                UInt32(SQLITE_TRACE_PROFILE),
+                { _, context, statement, _ in
+                    guard let context, let statement else { return 0 }
+                    let steps = Unmanaged<Steps>.fromOpaque(context).takeUnretainedValue()
+                    steps.count += Int(sqlite3_stmt_status(OpaquePointer(statement), SQLITE_STMTSTATUS_VM_STEP, 1))
+                    return 0
+                },
+                Unmanaged.passUnretained(self).toOpaque()
+            )
+        }
+    }
+
+    @Test func `an import of many tokens of one account takes no more steps for each`() throws {
+        func steps(_ count: Int) throws -> Int {
+            let fixture = try TestStore()
+            let tokens = (0..<count).map { JSONValue.accessToken("a\($0)", "s\($0)") }
+            let steps = Steps()
+            try fixture.store.withWriter { steps.attach(to: $0.connection) }
+            try fixture.take(.cache(accessTokens: tokens, accounts: [.account()]))
+            try fixture.store.withWriter { session in
+                sqlite3_trace_v2(session.connection.sqlite.handle, 0, nil, nil)
+                #expect(steps.count > count)
+            }
+            return steps.count
+        }
+        let (few, many) = (try steps(300), try steps(1_200))
+        #expect(many < few * 8, "\(few) and \(many)")
+    }
 }
