@@ -190,7 +190,7 @@ package struct AccountIdentity: Hashable, Sendable {
             return issuer
         }
         // MSAL for Python drops the port of a host, which its issuer still names.
-        let host = issuer?.parts(separatedBy: "/").dropFirst().first?.lowercased() ?? environment.folded
+        let host = issuer.flatMap { WebAddress($0)?.name } ?? environment.folded
         return host.hasPrefix(environment.folded + ":") ? host : environment.folded
     }
 

@@ -86,9 +86,21 @@ package struct HostAndPort: Sendable {
     private static func host(_ text: Substring) -> String? {
         let isAddress = text.first == "["
         let host = isAddress ? text.dropFirst().dropLast() : text
-        let allowed = isAddress ? "0123456789abcdef:." : "0123456789abcdefghijklmnopqrstuvwxyz-._"
-        guard !host.isEmpty, host.allSatisfy({ allowed.contains($0) }) else { return nil }
+        let allowed = (isAddress ? "0123456789abcdef:." : "0123456789abcdefghijklmnopqrstuvwxyz-._").utf8
+        guard !host.isEmpty, host.utf8.allSatisfy({ allowed.contains($0) }) else { return nil }
         return String(host)
+    }
+
+    /// A host as `text` writes it, but without the usual port; nil for what is no host.
+    ///
+    /// That port is no part of an origin: with it, one host would be two.
+    package static func named(_ text: String, usualPort: Int) -> String? {
+        // Some other letters have one of ASCII for their small one.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }), let place = HostAndPort(text, usualPort: usualPort) else {
+            return nil
+        }
+        let end = ":\(usualPort)"
+        return place.port == usualPort && text.hasSuffix(end) ? String(text.dropLast(end.count)) : text
     }
 
     /// Whether the host is this machine, by its number or as `localhost`.

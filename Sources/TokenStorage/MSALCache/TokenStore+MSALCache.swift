@@ -210,15 +210,9 @@ struct MSALEntity {
 
     /// Takes the host, with a port or without: entries without one mean the account at the host that has it.
     mutating func environment() throws(MSALRejection) -> String {
-        let environment = try requiredKey("environment")
-        // A request would go to another host than the one that is named, or nowhere.
-        guard !environment.utf8.contains(where: { $0 <= UInt8(ascii: " ") || "/\\?#@%\u{7F}".utf8.contains($0) }) else {
+        // To anything else no request could go, or to another host than the one that is named.
+        guard let environment = HostAndPort.named(try requiredKey("environment"), usualPort: 443) else {
             throw MSALRejection("its environment is not a host")
-        }
-        let port = environment.utf8.lastIndex(of: UInt8(ascii: ":")).map { environment.utf8[$0...].dropFirst() }
-        guard let port, environment.utf8.last != UInt8(ascii: "]") else { return environment }
-        guard UInt16(String(Substring(port))) != nil else {
-            throw MSALRejection("its environment has no port behind the colon")
         }
         return environment
     }

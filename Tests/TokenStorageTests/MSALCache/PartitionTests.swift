@@ -139,7 +139,13 @@ struct ImportedTenantTests {
         #expect(try fixture.take(document).changes == 0)
     }
 
-    @Test(arguments: ["a b", "evil.example/login.microsoftonline.com", "evil.example#", "x@example.net"])
+    @Test(
+        arguments: [
+            "a b", "evil.example/login.microsoftonline.com", "evil.example#", "x@example.net", "a,b", "<x>", "[zz",
+            "id.example:+443", "id.example:0443", "id.example:0", "id.example:", "h\u{E9}.example",
+            "login.\u{212A}.example",
+        ]
+    )
     func `an entry whose environment is not a host is kept aside`(environment: String) throws {
         let fixture = try TestStore()
         let report = try fixture.take(.cache(accounts: [.account(["environment": .string(environment)])]))

@@ -68,6 +68,30 @@ struct PortTests {
         #expect(try fixture.store.status().accounts == 1)
     }
 
+    @Test(arguments: ["id.example", "ID.example", "login.microsoftonline.com", "[::1]"])
+    func `the usual port makes no other account`(host: String) throws {
+        func document(_ environment: String) -> JSONValue {
+            let row: KeyValuePairs<String, JSONValue> = ["environment": .string(environment)]
+            return .cache(refreshTokens: [.refreshToken("r", row)], accounts: [.account(row)])
+        }
+        let fixture = try TestStore(document(host + ":443"))
+        #expect(try fixture.store.accounts().map(\.environment) == [host])
+        #expect(try fixture.take(document(host)).changes == 0)
+    }
+
+    @Test func `the usual port of an issuer makes no other account of Microsoft's kind`() throws {
+        let tenant = "5f2d6e0a-0000-4000-8000-000000000002"
+        let row: KeyValuePairs<String, JSONValue> = [
+            "home_account_id": .string("0b8f7a9e-0000-4000-8000-000000000001." + tenant),
+            "environment": "id.example", "realm": .string(tenant),
+        ]
+        for port in ["", ":443"] {
+            let claims = Fixture.claims(["iss": .string("https://id.example\(port)/\(tenant)/v2.0")])
+            let fixture = try TestStore(.cache(idTokens: [.idToken(claims, row)], accounts: [.account(row)]))
+            #expect(try fixture.store.accounts().map(\.id.issuer) == ["id.example"], "\(port)")
+        }
+    }
+
     @Test func `accounts with one subject at two ports of a host keep their ports`() throws {
         let fixture = try Self.store(ports: 8_443, 9_443)
         let document = try fixture.export()
