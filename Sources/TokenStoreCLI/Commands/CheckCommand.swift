@@ -48,12 +48,13 @@ struct CheckCommand: ParsableCommand {
         // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
         guard let path, repair, !dryRun, !mendable.isEmpty else {
-            let plan = path.flatMap { repair && !mendable.isEmpty ? planned($0, console) : nil }
-            let report = CheckReport(problems: problems, repair: plan.map { Repair(plan: $0, damagedCopy: nil) })
+            let trial = path.flatMap { repair && !mendable.isEmpty ? planned($0, console) : nil }
+            let made = trial?.plan.map { Repair(plan: $0, damagedCopy: nil) }
+            let report = CheckReport(problems: problems, repair: made)
             try report.write(arguments, on: console)
             guard problems.isEmpty else {
                 let message = "\(place) has \(problems.count.counting("problem"))"
-                let salvage = path == nil ? Remedy.recovery : Self.salvage
+                let salvage = path == nil ? Remedy.recovery : trial?.instead ?? Self.salvage
                 let hint = mendable.isEmpty ? problems.first?.remedy?.hint : salvage
                 throw CommandFailure(.storeDamaged, message, hint)
             }
@@ -94,10 +95,11 @@ struct CheckCommand: ParsableCommand {
 
     private static let restoring = "restore a backup with 'tokenstore restore FILE'"
 
-    /// What a repair would save; nil, after a line that says why, where that cannot be tried.
-    private func planned(_ path: StorePath, _ console: Console) -> RepairPlan? {
+    /// What a repair would save; nil, after a line that says why, where that cannot be tried, with what to do instead
+    /// where no repair can save anything.
+    private func planned(_ path: StorePath, _ console: Console) -> (plan: RepairPlan?, instead: String?) {
         do {
-            return try arguments.unlocking { options in
+            let plan: RepairPlan = try arguments.unlocking { options in
                 var options = options
                 // The problems are known already, and no other program is to wait for a trial.
                 options.busyTimeout = min(options.busyTimeout, .seconds(1))
@@ -106,9 +108,13 @@ struct CheckCommand: ParsableCommand {
                 }
                 return try progress.showing { try TokenStore.planRepair(at: path, options: options, progress: $0) }
             }
+            return (plan, nil)
+        } catch let error as TokenStoreError where error.code == .damaged {
+            console.note("no repair is possible: \(error.problem)")
+            return (nil, advised(error).hint)
         } catch {
             console.note("what a repair would save is not known: \(CommandFailure(error).sentence)")
-            return nil
+            return (nil, nil)
         }
     }
 

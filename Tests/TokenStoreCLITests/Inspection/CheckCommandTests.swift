@@ -95,6 +95,19 @@ struct CheckCommandTests {
         #expect(try scratch.contents("tokenstore.db") == before)
     }
 
+    @Test(arguments: ["DELETE FROM data_key", "UPDATE data_key SET wrapped = zeroblob(75), is_current = 0"])
+    func `a trial of a repair that cannot be made does not advise to make it`(edit: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.execute(edit)
+        let trial = try scratch.run("check", "--repair", "--dry-run")
+        #expect(trial.status == 6)
+        #expect(trial.error.contains("no repair is possible: "), "\(trial.error)")
+        #expect(!trial.error.contains("tokenstore check"), "\(trial.error)")
+        #expect(trial.error.contains("; restore a "), "\(trial.error)")
+        #expect(try scratch.run("check", "--repair", "--yes").status == 1)
+    }
+
     @Test(arguments: [
         (["check"], "salvage it with 'tokenstore check --repair'"),
         (["check", "--repair", "--yes"], "restore a backup with 'tokenstore restore FILE'"),
