@@ -3,7 +3,7 @@ import OpenIDConnect
 import TokenStorage
 
 extension AcquisitionError {
-    /// The failure as a throttle keeps it: codes and numbers, none of the issuer's prose.
+    /// The failure as a throttle keeps it: codes, numbers and the claims to meet, none of the issuer's prose.
     var throttled: JSONValue.Object {
         switch (code, interaction) {
         case (.unavailable, _):
@@ -69,6 +69,7 @@ extension AcquisitionError {
             ("kind", .string(kind)), ("error", .string(error.code.rawValue)),
             ("suberror", error.suberror.map { .string($0) } ?? .null),
             ("error_codes", .array(error.numbers.map { .number("\($0)") })), ("status", .number("\(error.status)")),
+            ("claims", error.claims.map { .string($0) } ?? .null),
         ])
     }
 

@@ -21,15 +21,20 @@ struct NativeRun {
     private let network: NetworkArguments
     private let arguments: StoreArguments
 
+    /// Where a browser comes back to, if the command says it.
+    private let redirect: RedirectArguments?
+
     init(
         _ subject: String,
         at authority: Authority,
         client: String,
         _ answers: NativeArguments,
         _ network: NetworkArguments,
-        _ arguments: StoreArguments
+        _ arguments: StoreArguments,
+        _ redirect: RedirectArguments? = nil
     ) throws {
         console = arguments.console
+        self.redirect = redirect
         self.network = network
         self.arguments = arguments
         var configuration = try NativeAuthConfiguration(
@@ -116,6 +121,10 @@ struct NativeRun {
         command.add("--login-hint", username)
         command.add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
         command.add("--prompt", request.prompt?.rawValue)
+        if let redirect, redirect.redirectURI != .anyPort { command.add("--redirect-uri", redirect.redirectURI.text) }
+        if let redirect, redirect.responseMode != .query {
+            command.add("--response-mode", redirect.responseMode.rawValue)
+        }
         command.add("--ca-file", network.caFile)
         command.add(arguments)
         let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
@@ -144,7 +153,8 @@ struct NativeLogin {
             client: page.clientID,
             answers,
             page.network,
-            page.arguments
+            page.arguments,
+            page.redirect
         )
         defer { run.close() }
         do {

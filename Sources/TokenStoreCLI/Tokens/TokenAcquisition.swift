@@ -130,7 +130,7 @@ extension TokenAcquisition {
                 warn(of: result, signInAgain(account, client, request, in: store), console)
                 return (result, account)
             case let other where token.cached:
-                throw signInAgain(account, client, request, in: store).completing(Self.refusal(other))
+                throw Self.refusal(other, signInAgain(account, client, request, in: store))
             case .refresh(_, at: _, let fallback):
                 standIn = fallback?.result(whileUnwritable: account.id).map { ($0, account) }
                 return nil
@@ -150,7 +150,7 @@ extension TokenAcquisition {
         let request = try request(account, of: client, in: store)
         let decision = try decide(request, client, in: store)
         guard case .serve(let result) = decision else {
-            throw signInAgain(account, client, request, in: store).completing(Self.refusal(decision))
+            throw Self.refusal(decision, signInAgain(account, client, request, in: store))
         }
         return (result, account)
     }
@@ -172,12 +172,14 @@ extension TokenAcquisition {
     }
 
     /// Why the store alone does not do.
-    private static func refusal(_ decision: TokenDecision) -> CommandFailure {
-        if case .fail(let error) = decision { return CommandFailure(error) }
-        return CommandFailure(
-            .network,
-            "the store has no such token that is good for long enough, and --cached keeps from the network",
-            "leave --cached out"
+    private static func refusal(_ decision: TokenDecision, _ again: SignInAgain) -> CommandFailure {
+        if case .fail(let error) = decision { return again.meeting(error.refusal).completing(CommandFailure(error)) }
+        return again.completing(
+            CommandFailure(
+                .network,
+                "the store has no such token that is good for long enough, and --cached keeps from the network",
+                "leave --cached out"
+            )
         )
     }
 

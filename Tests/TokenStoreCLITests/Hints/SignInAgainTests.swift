@@ -1,6 +1,7 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
 import TestSupport
 import TestTraits
 import Testing

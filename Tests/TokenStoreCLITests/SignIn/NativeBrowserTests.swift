@@ -42,6 +42,27 @@ struct NativeBrowserTests {
         }
     }
 
+    @Test func `that command has the redirect URI and the response mode of the sign-in`() async throws {
+        try await NativeLoginScene.open { scene in
+            let (uri, mode) = ("http://localhost/back", "form_post")
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeLoginScene.ana,
+                "--challenge-types",
+                "oob",
+                "--redirect-uri",
+                uri,
+                "--response-mode",
+                mode,
+                passwords: ["x"]
+            )
+            #expect(outcome.status == 4)
+            #expect(outcome.error.hasSuffix(" --redirect-uri \(uri) --response-mode \(mode)\n"), "\(outcome.error)")
+        }
+    }
+
     @Test func `on a terminal the login continues in the browser`() async throws {
         try await NativeLoginScene.open { scene in
             let (script, note) = try scene.scene.login.browser()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import OpenIDConnect
 import TokenManagement
 import TokenStorage
 
@@ -64,8 +65,8 @@ struct ExplainCommand: ParsableCommand {
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         do {
             explanation.decision = try decision(on: request, decider, account, client, in: store)
-            if case .fail(let sentence) = explanation.decision {
-                let again = SignInAgain(account, client, request, in: store, network, arguments)
+            if case .fail(let sentence, let refusal) = explanation.decision {
+                let again = SignInAgain(account, client, request, in: store, network, arguments).meeting(refusal)
                 explanation.decision = .fail(again.completing(sentence))
             }
         } catch let error as TokenStoreError where CommandFailure(error).status == .failure {
@@ -157,7 +158,7 @@ enum ExplainedDecision {
     case serve(String)
     /// At the address of an authority, with refresh tokens in their order.
     case refresh(String, tokens: [RefreshCandidate], hasFallback: Bool)
-    case fail(String)
+    case fail(String, OAuthError? = nil)
 
     init(_ decision: TokenDecision) {
         switch decision {
@@ -169,7 +170,7 @@ enum ExplainedDecision {
             )
         case .refresh(let tokens, let authority, let fallback):
             self = .refresh(authority.url, tokens: tokens, hasFallback: fallback != nil)
-        case .fail(let error): self = .fail(error.description)
+        case .fail(let error): self = .fail(error.description, error.refusal)
         }
     }
 
@@ -184,7 +185,7 @@ enum ExplainedDecision {
 
     var sentence: String {
         switch self {
-        case .serve(let sentence), .fail(let sentence): sentence
+        case .serve(let sentence), .fail(let sentence, _): sentence
         case .refresh(let address, tokens: _, let hasFallback):
             "a refresh at \(address) would be needed"
                 + (hasFallback ? "; if that fails the stored token may still serve" : "")
