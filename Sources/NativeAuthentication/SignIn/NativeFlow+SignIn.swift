@@ -1,5 +1,5 @@
 import Logging
-import OAuth
+package import OAuth
 import OpenIDConnect
 import SignIn
 import TokenManagement
@@ -178,6 +178,9 @@ enum NativeGrant: Sendable {
     /// After a method was registered.
     case registration
 
+    /// The names of all.
+    static let names: Set = ["password", "oob", "mfa_oob", "continuation_token"]
+
     var name: String {
         switch self {
         case .password: "password"
@@ -211,4 +214,9 @@ enum NativeGrant: Sendable {
         default: false
         }
     }
+}
+
+extension Grant {
+    /// Whether it has the name of one by which a native flow gets tokens.
+    package var isNative: Bool { NativeGrant.names.contains(rawValue) }
 }

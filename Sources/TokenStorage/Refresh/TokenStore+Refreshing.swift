@@ -20,6 +20,11 @@ extension StoreReading {
             try session.connection.read { try session.sessionTimes(of: account, client: client) }
         }
     }
+
+    /// The grant of an account's last sign-in in its home tenant; nil if not known.
+    package func signInGrant(of account: Account.ID) throws -> Grant? {
+        try read { session in try session.connection.read { try session.signInGrant(of: account) } }
+    }
 }
 
 extension TokenStore {

@@ -1,3 +1,4 @@
+import NativeAuthentication
 import OAuth
 import Sealing
 import TokenManagement
@@ -22,6 +23,9 @@ struct SignInAgain {
 
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
+
+    /// How the person signed in last, as far as the store knows.
+    private let grant: Grant?
     private let caFile: String?
     private let arguments: StoreArguments
 
@@ -41,6 +45,7 @@ struct SignInAgain {
         // Where that cannot be read, the command is as good as it can be.
         granted = (try? store.refreshTokens(of: account.id, client: client))?.first?.scope ?? Scope([])
         isBound = (try? store.bindsAccessTokens(of: account.id, client: client)) ?? false
+        grant = try? store.signInGrant(of: account.id)
         caFile = network?.caFile
         self.arguments = arguments
     }
@@ -77,20 +82,35 @@ struct SignInAgain {
         authority.issuer == nil ? scope : Scope(scope.tokens + granted.missing(from: scope).tokens)
     }
 
-    /// The command that signs in; an error where the account says nothing of its authority.
+    /// Whether the person signed in with native authentication, which the authority may have.
+    ///
+    /// A host with many tenants has none; there an import has a grant of that name for a password that was sent alone.
+    private func isNative(at authority: Authority) -> Bool {
+        grant?.isNative == true && !Cloud.hasTenants(authority.environment)
+            && (try? NativeAuthConfiguration(clientID: client, authority: authority)) != nil
+    }
+
+    /// The command that signs in, as the person did before; an error where the account says nothing of its authority.
     func command(after advice: String = "") throws -> String {
         let authority = try Authority(of: account, requested: authority)
+        let bindsTokens = isBound || advice.contains("with DPoP")
+        // Claims are asked for on a page alone, and native authentication binds no tokens.
+        let isOnTerminal = claims == nil && !bindsTokens && isNative(at: authority)
+        let isOnDevice = claims == nil && grant == .deviceCode
         var command = ProposedCommand("login")
+        if isOnTerminal { command.add("--native") }
+        if isOnDevice { command.add("--device") }
         if let issuer = authority.issuer {
             command.add("--issuer", issuer)
         } else {
             command.add("--authority", authority.url)
         }
         command.add("--client-id", client)
-        command.add("--login-hint", account.username.isEmpty ? nil : account.username)
+        let username = account.username.isEmpty || isOnDevice ? nil : account.username
+        command.add(isOnTerminal ? "--username" : "--login-hint", username)
         for name in wanted(at: authority).tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
-        if isBound || advice.contains("with DPoP") { command.add("--dpop") }
+        if bindsTokens { command.add("--dpop") }
         command.add("--ca-file", caFile)
         command.add(arguments)
         return command.text

@@ -126,6 +126,16 @@ struct SaveCases {
         #expect(try fixture.rows("AccessToken").isEmpty)
     }
 
+    @Test func `the grant of a sign-in is that of the home tenant`() throws {
+        let accounts: [JSONValue] = [
+            .account(["account_source": "home"]), .account(["realm": "t2", "account_source": "other"]),
+        ]
+        let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r1")], accounts: accounts))
+        #expect(try fixture.store.signInGrant(of: Fixture.account) == Grant(rawValue: "home"))
+        try fixture.signIn(.signIn())
+        #expect(try fixture.store.signInGrant(of: Fixture.account) == .authorizationCode)
+    }
+
     @Test func `C59: a short-lived token is stored and served with a third of its life as buffer`() throws {
         let fixture = try TestStore(.standardCache())
         try fixture.refresh(.new(["expires_in": 120]))

@@ -30,6 +30,46 @@ struct SignInAgainTests {
         }
     }
 
+    @Test func `who signed in with native authentication does so again`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token"))
+            let ended = try await scene.tokens(1)[0]
+            #expect(ended.status == 4)
+            let command = HintShell.quoted(ended.error)
+            #expect(command.hasPrefix("tokenstore login --native --authority http://"), "\(ended.error)")
+            #expect(command.contains(" --client-id pwd-app --username \(LoginScene.ana) "), "\(ended.error)")
+            try scene.scratch.write(LoginScene.anasPassword + "\n", to: "password")
+            let words = command.split(separator: " ").dropFirst().map(String.init)
+            let again = Command(
+                arguments: words + ["--password-from", "4"],
+                environment: ["TOKENSTORE_PATH": scene.scratch.store],
+                files: [4: scene.scratch.path("password")]
+            )
+            let outcome = try await again.runAside(in: scene.scratch)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(try await scene.tokens(1)[0].status == 0)
+        }
+    }
+
+    @Test func `the command has the claims that the issuer wants, also while no request is repeated`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"error":"interaction_required","claims":"{\"access_token\":{\"acrs\":{\"value\":\"c1\"}}}"}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let claims = #" --claims '{"access_token":{"acrs":{"value":"c1"}}}'"#
+            for option in ["--quiet", "--quiet", "--cached"] {
+                let outcome = try await scene.tokens(1, option)[0]
+                #expect(outcome.status == 4)
+                #expect(outcome.error.contains(claims), "\(outcome.error)")
+                // A page asks for claims, and the terminal does not.
+                #expect(!outcome.error.contains("--native"), "\(outcome.error)")
+            }
+            let explained = try await scene.run("explain", "--scope", IssuerScene.scope.text, "--json")
+            let decision = try #require(explained.json["decision"] as? [String: Any])
+            #expect((decision["reason"] as? String)?.contains(claims) == true, "\(explained.output)")
+            #expect(scene.tokenRequestCount == 1)
+        }
+    }
+
     @Test func `names that a shell reads otherwise are quoted`() throws {
         let scratch = try ScratchDirectory()
         var user = CachedUser.mara

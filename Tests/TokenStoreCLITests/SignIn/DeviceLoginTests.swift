@@ -72,6 +72,22 @@ struct DeviceLoginTests {
         #expect(accounts?.first?["hasRefreshToken"] as? Bool == true)
     }
 
+    @Test func `who signed in on another device is to do so again`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        #expect(try await login(issuer, scratch).status == 0)
+        issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        let environment = ["TOKENSTORE_PATH": scratch.store]
+        let token = Command(arguments: ["token", "--scope", "read", "--force-refresh"], environment: environment)
+        let ended = try await token.runAside(in: scratch)
+        let command = HintShell.quoted(ended.error)
+        let words = "tokenstore login --device --issuer \(issuer.issuer) --client-id app --scope read"
+        #expect(command.hasPrefix(words), "\(ended.error)")
+        issuer.answer(try tokens(issuer, "Mara"))
+        let arguments = command.split(separator: " ").dropFirst().map(String.init)
+        let again = try await Command(arguments: arguments, environment: environment).runAside(in: scratch)
+        #expect(again.status == 0, "\(again.error)")
+    }
+
     @Test func `with --json a program gets the code and the address as a line of JSON`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
         let outcome = try await login(issuer, scratch, "--json")

@@ -70,6 +70,23 @@ extension StoreConnection {
         return (signIn, try lastUse(ofAccount: account) ?? signIn)
     }
 
+    /// The grant of the last sign-in of an account in its home tenant; nil where that is not known, as of an import that
+    /// does not say it.
+    func signInGrant(of id: Account.ID) throws -> Grant? {
+        guard let account = try accountRow(id) else { return nil }
+        let source = try connection.first(Self.homeProfile, .integer(account)) { row in
+            try openMembers(row, of: .tenantProfile)["account_source"]?.text
+        }
+        return (source ?? nil).map { Grant(rawValue: $0) }
+    }
+
+    private static let homeProfile = SQL(
+        SealedTable.tenantProfile.selection + """
+            WHERE t.account_id = ?1
+            ORDER BY t.realm_fold = lower(coalesce(a.utid, t.realm_fold)) DESC, t.id DESC LIMIT 1
+            """
+    )
+
     /// Sets the state; a new sign-in counts from now although the account was signed in before.
     func setSignInState(_ state: SignInState, of account: Int64, client: String, isNew: Bool = false) throws {
         guard bareAccount != account else {
