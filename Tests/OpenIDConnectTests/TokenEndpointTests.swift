@@ -47,14 +47,12 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test(arguments: ["<html>", "Unauthorized"])
-    func `a page with status 401 is not reported as a refusal of the client`(body: String) async {
-        await #expect(throws: UnusableAnswer(status: 401, isJSON: false)) { try await answer(body, status: 401) }
-    }
-
-    @Test(arguments: ["", "{}"])
-    func `status 401 without a page is a refusal of the client`(body: String) async {
-        await #expect(throws: OAuthError(code: .invalidClient, status: 401)) { try await answer(body, status: 401) }
+    @Test(arguments: [("<html>", false), ("Unauthorized", false), ("", false), ("{}", true)])
+    func `status 401 without an error is none of the issuer's words`(body: String, isJSON: Bool) async {
+        let answer = UnusableAnswer(status: 401, isJSON: isJSON)
+        await #expect(throws: answer) { try await self.answer(body, status: 401) }
+        #expect(answer.problem.hasPrefix("the token endpoint answered 401 "))
+        #expect(answer.remedy.code == .checkRegistration)
     }
 
     @Test func `a refusal behind a byte order mark is one`() async {

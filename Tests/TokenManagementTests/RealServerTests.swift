@@ -39,18 +39,25 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.count == 1)
     }
 
-    @Test(arguments: [#"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#, ""])
+    @Test(
+        arguments: [
+            (#"{"error":"invalid_client"}"#, .clientMisconfigured),
+            (#"{"error":"unauthorized_client"}"#, .clientMisconfigured), ("", .unusableAnswer),
+        ] as [(String, AcquisitionError.Code)]
+    )
     func `a 401 for an unknown client keeps the session, with or without a body`(
-        body: String
+        body: String,
+        code: AcquisitionError.Code
     ) async throws {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.init(status: 401, body))
-        guard let error = try await scene.failure()?.refusal else {
-            throw ExpectationFailure("a client")
-        }
-        #expect(error.status == 401)
-        #expect("\(error)".contains("_client"))
+        let failure = try await scene.failure()
+        let error = try #require(failure)
+        #expect(error.code == code)
+        #expect((error.status ?? error.refusal?.status) == 401)
+        #expect((error.refusal == nil) == body.isEmpty)
+        #expect(error.remedy?.code == .checkRegistration)
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         #expect(try await scene.acquire().source == .refresh)
     }

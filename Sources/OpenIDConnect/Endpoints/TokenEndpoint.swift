@@ -39,10 +39,6 @@ package struct TokenEndpoint: Sendable {
         guard response.isSuccess || response.headers["retry-after"] == nil else {
             throw IssuerUnavailable(response, now: now)
         }
-        // RFC 6749 §5.2: the status for an unknown client. A page is what a proxy sends, too.
-        guard response.status != 401 || object == nil && response.body.count > 0 else {
-            throw OAuthError(code: .invalidClient, status: 401)
-        }
         // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
         guard response.isSuccess, let tokens, tokens.hasTokens else {
             throw UnusableAnswer(status: response.status, isJSON: object != nil)
@@ -119,9 +115,15 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
     }
 
     package var remedy: Remedy {
-        malformedField == nil && unknownType == nil
-            ? Remedy(.checkSource, "check the authority, and any proxy in front of it")
-            : Remedy(.askOperator, "report it to the operator of the issuer")
+        guard malformedField == nil, unknownType == nil else {
+            return Remedy(.askOperator, "report it to the operator of the issuer")
+        }
+        // RFC 6749 §5.2: the status for a client that is unknown, or that has to prove who it is.
+        guard status == 401 else { return Remedy(.checkSource, "check the authority, and any proxy in front of it") }
+        return Remedy(
+            .checkRegistration,
+            "check the client id, that its registration needs no secret, and any proxy in front of the issuer"
+        )
     }
 
     package var description: String { problem }

@@ -55,6 +55,12 @@ struct BrokenIssuerTests {
             sentence: "the token endpoint answered 403 without JSON; check the authority, and any proxy in front of it"
         ),
         .init(
+            testDescription: "an empty 401",
+            faults: [.answer(status: 401, body: "", at: "token")],
+            exit: 1,
+            sentence: "the token endpoint answered 401 without JSON; check the client id, that its registration"
+        ),
+        .init(
             testDescription: "an empty 400",
             faults: [.emptyBadRequest(at: "token")],
             exit: 4,
