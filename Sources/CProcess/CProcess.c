@@ -6,7 +6,9 @@
 #include "CProcess.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +37,51 @@ int CProcessPipe(int ends[2]) {
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return 0;
 #endif
+}
+
+/// Opens so many files at once, and closes them.
+static int tryFiles(int count) {
+    int *files = calloc((size_t)count, sizeof *files);
+    if (files == NULL || CProcessPipe(files) != 0) {
+        free(files);
+        return 0;
+    }
+    int opened = 2;
+    while (opened < count && (files[opened] = fcntl(files[0], F_DUPFD_CLOEXEC, 0)) >= 0) opened++;
+    for (int index = 0; index < opened; index++) (void)close(files[index]);
+    free(files);
+    return opened == count;
+}
+
+int CProcessCanOpen(int count) {
+    if (tryFiles(count)) return 1;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    rlim_t wanted = limit.rlim_max < 1024 ? limit.rlim_max : 1024;
+    if (limit.rlim_cur >= wanted) return 0;
+    limit.rlim_cur = wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 && tryFiles(count);
+}
+
+/// A thread that ends once the mutex is free.
+static void *waitFor(void *mutex) {
+    (void)pthread_mutex_lock(mutex);
+    (void)pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+int CProcessCanStart(int count) {
+    pthread_t *threads = calloc((size_t)count, sizeof *threads);
+    if (threads == NULL) return 0;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    (void)pthread_mutex_lock(&mutex);
+    int started = 0;
+    while (started < count && pthread_create(&threads[started], NULL, waitFor, &mutex) == 0) started++;
+    (void)pthread_mutex_unlock(&mutex);
+    for (int index = 0; index < started; index++) (void)pthread_join(threads[index], NULL);
+    (void)pthread_mutex_destroy(&mutex);
+    free(threads);
+    return started == count;
 }
 
 int CProcessIsDumpable(void) {

@@ -21,6 +21,15 @@ public final class AsyncHTTPTransport: HTTPTransport {
     /// A transport with connections of its own, which end with it.
     public init(options: HTTPTransportOptions = HTTPTransportOptions()) { self.options = options }
 
+    /// How many files and threads the first request of a process takes at once, where nothing else has started NIO yet.
+    ///
+    /// Without them NIO ends the process, and tasks wait for ever for a thread.
+    package static var needs: (files: Int, threads: Int) {
+        let loops = NIOSingletons.groupLoopCountSuggestion
+        // A loop waits with up to three files; a request has its socket, and the files that it reads.
+        return (loops * 3 + 16, loops + 3)
+    }
+
     deinit {
         // A failure to close idle connections cannot be reported to a caller.
         clients.withLock(\.self)?.shutdown()

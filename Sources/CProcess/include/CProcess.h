@@ -10,6 +10,15 @@ void CProcessForbidDumps(void);
 /// Returns 0, or -1 with `errno` set.
 int CProcessPipe(int ends[2]);
 
+/// Whether so many more files, two or more, can be open at once.
+///
+/// The soft limit is raised for that where the hard one allows it, but no further than what `select` can take, as a
+/// program that is started later inherits it.
+int CProcessCanOpen(int count);
+
+/// Whether so many more threads can run at once.
+int CProcessCanStart(int count);
+
 /// Whether the process may be dumped and debugged.
 int CProcessIsDumpable(void);
 

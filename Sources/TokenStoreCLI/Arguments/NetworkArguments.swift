@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CProcess
 import HTTPTransport
 import Logging
 import OAuth
@@ -29,14 +30,34 @@ struct NetworkArguments: ParsableArguments {
         return options
     }
 
-    func manager(_ store: TokenStore, client: String, _ arguments: StoreArguments) -> TokenManager {
-        manager(store, client: client, options(arguments))
+    func manager(_ store: TokenStore, client: String, _ arguments: StoreArguments) throws -> TokenManager {
+        try manager(store, client: client, options(arguments))
     }
 
-    func manager(_ store: TokenStore, client: String, _ options: TokenManagerOptions) -> TokenManager {
-        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
-        return TokenManager(store: store, clientID: client, transport: transport, options: options)
+    func manager(_ store: TokenStore, client: String, _ options: TokenManagerOptions) throws -> TokenManager {
+        TokenManager(store: store, clientID: client, transport: try transport(), options: options)
     }
+
+    /// The network, once the system lets this process have the files and threads for it.
+    func transport() throws -> AsyncHTTPTransport {
+        try Self.isStartable.withLock { isStartable in
+            guard !isStartable else { return }
+            let needs = AsyncHTTPTransport.needs
+            guard CProcessCanOpen(Int32(needs.files)) != 0 else {
+                let hint = "allow it more with 'ulimit -n 256'"
+                throw CommandFailure(.failure, "this program may not open enough files for the network", hint)
+            }
+            guard CProcessCanStart(Int32(needs.threads)) != 0 else {
+                let hint = "end other programs, or allow more with 'ulimit -u' or in the settings of the container"
+                throw CommandFailure(.failure, "the system does not let this program start threads", hint)
+            }
+            isStartable = true
+        }
+        return AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
+    }
+
+    /// Whether that was found out; later requests find the network started.
+    private static let isStartable = LockedValue(false)
 }
 
 /// The scopes to request.

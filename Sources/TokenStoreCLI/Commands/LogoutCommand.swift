@@ -76,7 +76,7 @@ struct LogoutCommand: ParsableCommand {
         let isMeant = choice.name != nil && !arguments.mayAsk
         try Confirmation(question: plan.question).ask(arguments, isGiven: yes || isMeant)
         let account = plan.account
-        let manager = network.manager(store, client: filters.clientID ?? "", arguments)
+        let manager = try network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
         let session = try browser.isAsked ? EndingSession(of: account, clients: plan.clients, in: store) : nil
         let outcome = try AsynchronousWork.run {

@@ -70,8 +70,8 @@ struct AWSCredentialCommand: ParsableCommand {
             token: token.secret,
             duration: duration
         )
-        let (network, limits) = (acquisition.network, acquisition.network.options(acquisition.arguments).limits)
-        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
+        let limits = acquisition.network.options(acquisition.arguments).limits
+        let transport = try acquisition.network.transport()
         let keys = try AsynchronousWork.run { try await request.send(to: endpoint, by: transport, limits) }
         try console.line(keys.document)
         try console.output.flush()

@@ -27,7 +27,9 @@ struct BrowserLogin {
         // Fails before the sign-in if the store cannot be opened; a new store is made when there is something to save.
         let store = try arguments.openOrDefer(console)
         defer { store.close() }
-        let (page, device) = (pageFlow(store), DeviceLogin(flow: deviceFlow(store), isJSON: arguments.json))
+        let transport = try network.transport()
+        let page = pageFlow(store, transport)
+        let device = DeviceLogin(flow: deviceFlow(store, transport), isJSON: arguments.json)
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
         let result = try naming(authority) {
@@ -58,11 +60,7 @@ struct BrowserLogin {
         }
     }
 
-    private var transport: AsyncHTTPTransport {
-        AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
-    }
-
-    private func pageFlow(_ store: TokenStore) -> AuthorizationCodeFlow {
+    private func pageFlow(_ store: TokenStore, _ transport: AsyncHTTPTransport) -> AuthorizationCodeFlow {
         var flow = AuthorizationCodeFlow(clientID: clientID, redirectURI: redirect.redirectURI, transport: transport)
         flow.limits = network.options(arguments).limits
         flow.dpop = dpop
@@ -70,7 +68,7 @@ struct BrowserLogin {
         return flow
     }
 
-    private func deviceFlow(_ store: TokenStore) -> DeviceCodeFlow {
+    private func deviceFlow(_ store: TokenStore, _ transport: AsyncHTTPTransport) -> DeviceCodeFlow {
         var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
         flow.limits = network.options(arguments).limits
         flow.dpop = dpop

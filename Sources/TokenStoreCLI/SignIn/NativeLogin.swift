@@ -51,8 +51,11 @@ struct NativeRun {
         // Before the network has its threads, which hold back what the first one does.
         prompter = try TerminalPrompter(subject, answers, arguments)
         prompter.store = store
-        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
-        application = NativeAuthPublicClientApplication(configuration, store: store, transport: transport)
+        application = NativeAuthPublicClientApplication(
+            configuration,
+            store: store,
+            transport: try network.transport()
+        )
         username = try prompter.username()
     }
 

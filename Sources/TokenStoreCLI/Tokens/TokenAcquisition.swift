@@ -67,7 +67,7 @@ struct TokenAcquisition: ParsableArguments {
         isRepeated: Bool,
         _ console: Console
     ) throws -> TokenResult {
-        let manager = network.manager(store, client: client, token.options(network, arguments))
+        let manager = try network.manager(store, client: client, token.options(network, arguments))
         var request = try request(account, of: client, in: store)
         // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
         let time = request.timeout

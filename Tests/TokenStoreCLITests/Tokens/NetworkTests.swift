@@ -9,6 +9,36 @@ import Testing
 /// How the program reaches an issuer.
 @Suite(.onWaitingThreads)
 struct NetworkTests {
+    #if os(Linux)
+    /// Limits, and what `token` ends with under them.
+    ///
+    /// That of stacks is beyond all addresses, so that no user can start a thread.
+    static let limits: [(String, Int32, String)] = [
+        ("-n 20", 1, "may not open enough files for the network; allow it more with 'ulimit -n 256'"),
+        ("-Sn 20", 0, ""), ("-Ss 200000000000", 1, "does not let this program start threads; end other programs, or"),
+    ]
+
+    @Test(arguments: limits)
+    func `where no files or threads can be had an error says so`(
+        limit: String,
+        status: Int32,
+        words: String
+    ) async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let script = "ulimit \(limit) && exec timeout -s KILL 60 \"$0\" token --scope \(IssuerScene.scope.text)"
+            var command = Command(
+                arguments: ["-c", script, Command.binary],
+                environment: ["TOKENSTORE_PATH": scene.scratch.store]
+            )
+            command.program = "/usr/bin/bash"
+            let outcome = try await command.runAside(in: scene.scratch)
+            #expect(outcome.status == status, "\(outcome.error)")
+            #expect(outcome.error.contains(words) || words.isEmpty, "\(outcome.error)")
+            #expect(scene.tokenRequestCount == (status == 0 ? 1 : 0))
+        }
+    }
+    #endif
+
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
     func `a private CA is trusted only with --ca-file or SSL_CERT_FILE`() async throws {
         let authority = try PrivateAuthority()
