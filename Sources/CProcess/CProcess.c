@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -37,6 +39,48 @@ int CProcessPipe(int ends[2]) {
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return 0;
 #endif
+}
+
+static _Atomic(pid_t) heldGroups[8];
+static const int heldGroupCount = sizeof heldGroups / sizeof *heldGroups;
+static const int endingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// Hands a signal on to the groups, and gives it the effect here that it had.
+static void endWithGroups(int number) {
+    for (int index = 0; index < heldGroupCount; index++) {
+        pid_t group = atomic_load(&heldGroups[index]);
+        if (group > 1) (void)kill(-group, number);
+    }
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/// Puts one handler of the signals in the place of another, and leaves every third one alone.
+static void replaceHandlers(void (*old)(int), void (*new)(int)) {
+    for (size_t index = 0; index < sizeof endingSignals / sizeof *endingSignals; index++) {
+        struct sigaction action;
+        if (sigaction(endingSignals[index], NULL, &action) != 0) continue;
+        if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == old) (void)signal(endingSignals[index], new);
+    }
+}
+
+int CProcessHoldGroup(int group) {
+    for (int index = 0; index < heldGroupCount; index++) {
+        pid_t none = 0;
+        if (!atomic_compare_exchange_strong(&heldGroups[index], &none, group)) continue;
+        replaceHandlers(SIG_DFL, endWithGroups);
+        return index;
+    }
+    return -1;
+}
+
+void CProcessReleaseGroup(int number) {
+    if (number < 0) return;
+    atomic_store(&heldGroups[number], 0);
+    for (int index = 0; index < heldGroupCount; index++) {
+        if (atomic_load(&heldGroups[index]) != 0) return;
+    }
+    replaceHandlers(endWithGroups, SIG_DFL);
 }
 
 /// Opens so many files at once, and closes them.

@@ -10,6 +10,13 @@ void CProcessForbidDumps(void);
 /// Returns 0, or -1 with `errno` set.
 int CProcessPipe(int ends[2]);
 
+/// Has a group of processes get SIGINT, SIGTERM and SIGHUP too where these end this process, as nothing else has been
+/// arranged for them.
+///
+/// Returns a number for `CProcessReleaseGroup`, or -1 where there are too many groups.
+int CProcessHoldGroup(int group);
+void CProcessReleaseGroup(int number);
+
 /// Whether so many more files, two or more, can be open at once.
 ///
 /// The soft limit is raised for that where the hard one allows it, but no further than what `select` can take, as a

@@ -1,3 +1,4 @@
+import CProcess
 import OAuth
 
 #if canImport(Glibc)
@@ -51,7 +52,12 @@ struct HelperProgram {
     /// What the program prints for `input`.
     func run(_ argument: String, _ input: Secret) throws(SealingError) -> Secret {
         let end = ContinuousClock.now + patience
-        let (process, answer) = try start(argument, input, until: end)
+        // It is in a group of its own, which Ctrl-C at the terminal does not reach.
+        let (process, answer, hold) = try Self.delayingSignals { () throws(SealingError) in
+            let (process, answer) = try start(argument, input, until: end)
+            return (process, answer, CProcessHoldGroup(process))
+        }
+        defer { CProcessReleaseGroup(hold) }
         let output = output(of: answer, until: end)
         // One that has more to say than is taken is not waited for.
         close(answer)
@@ -60,6 +66,19 @@ struct HelperProgram {
         guard output.count <= longestOutput else { throw failure("printed more than a key when it was to \(argument)") }
         guard status == 0 else { throw failure("ended with status \(status) when it was to \(argument)") }
         return output
+    }
+
+    /// Runs `body`, which starts a program, while this thread gets no signal that would end it: one that comes before
+    /// the program is known would leave that behind.
+    private static func delayingSignals<Result>(
+        _ body: () throws(SealingError) -> Result
+    ) throws(SealingError) -> Result {
+        var (signals, previous) = (sigset_t(), sigset_t())
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, &previous)
+        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        return try body()
     }
 
     private func failure(_ problem: String) -> SealingError {

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import TestTraits
 import Testing
 
@@ -80,6 +81,38 @@ struct KeyTests {
         #expect(try !scratch.run("status").output.contains("chmod"))
         // The user who names it knows it.
         #expect(try scratch.run("claims", "--key", "file:\(planted)").error.contains("run 'chmod 600 \(planted)'"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal that ends the program ends the program of its key, too`(signal: Int32) async throws {
+        let scratch = try ScratchDirectory()
+        let (program, note) = (scratch.path("wrapper"), scratch.path("note"))
+        func write(_ script: String) throws {
+            try scratch.write("#!/bin/sh\n\(script)\n", to: "wrapper")
+            try #require(chmod(program, 0o700) == 0)
+        }
+        try write("exec tr A-Za-z N-ZA-Mn-za-m")
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
+        #expect(try scratch.run("import", "--key", "command:\(program)", scratch.path("cache.json")).status == 0)
+        try write("echo $$ > '\(note)'; exec sleep 600")
+        let arguments = ["claims", "--key", "command:\(program)"]
+        let command = try StartedCommand(arguments, environment: ["TOKENSTORE_PATH": scratch.store], in: scratch)
+        try await eventually("the program of the key") { Self.process(in: note) != nil }
+        command.send(signal)
+        #expect(try await command.end() == 128 + signal)
+        let process = try #require(Self.process(in: note))
+        try await eventually("its end") { kill(process, 0) != 0 || Self.isZombie(process) }
+    }
+
+    /// The number that a file holds, once it is there.
+    private static func process(in file: String) -> Int32? {
+        let text = try? String(contentsOfFile: file, encoding: .utf8)
+        return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// Whether a process has ended, and its parent has not looked yet.
+    private static func isZombie(_ process: Int32) -> Bool {
+        (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
     }
 
     @Test func `Ctrl-C at the prompt ends with 130`() throws {
