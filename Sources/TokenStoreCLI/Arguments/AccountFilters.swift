@@ -209,7 +209,8 @@ extension CommandFailure {
     private static func choice(of accounts: [Account], _ isNamed: Bool) -> String {
         let others: [(name: String, value: (Account) -> String?)] = [
             ("--policy", { $0.userFlow }), ("--issuer", { $0.issuer ?? $0.environment }),
-            ("--tenant", { $0.tenantProfiles.first?.tenantID }),
+            // An issuer may be known at several hosts, each of which the option takes, too.
+            ("--issuer", { $0.environment }), ("--tenant", { $0.tenantProfiles.first?.tenantID }),
         ]
         let single = [("--account", { isNamed ? nil : $0.username })] + others + [("--account", { $0.username })]
         for (name, value) in single {

@@ -42,12 +42,19 @@ struct ErrorReport {
     var text: String {
         var text = "tokenstore: error: \(failure.sentence)".printable + "\n"
         for account in failure.candidates.prefix(Self.candidateLimit) {
-            let parts = [account.id.homeAccountID, account.username, account.issuer ?? account.environment]
+            let parts = [account.id.homeAccountID, account.username, place(of: account)]
             text +=
                 "  " + (parts + [account.userFlow].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
         }
         let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
         return more > 0 ? text + "  and \(more.grouped) more\n" : text
+    }
+
+    /// The issuer of a candidate, with the host where it is that of another one elsewhere, too.
+    private func place(of account: Account) -> String {
+        guard let issuer = account.issuer else { return account.environment }
+        let isShared = failure.candidates.contains { $0.issuer == issuer && $0.environment != account.environment }
+        return isShared ? "\(issuer) at \(account.environment)" : issuer
     }
 
     private var json: String {

@@ -52,6 +52,22 @@ struct TrueCountTests {
         #expect(try scratch.command(["claims"] + options.split(separator: " ").map(String.init)).status == 0)
     }
 
+    @Test func `of one issuer at two hosts, the host tells the accounts apart`() throws {
+        let scratch = try ScratchDirectory()
+        let (hosts, issuer) = (["a.example", "b.example"], CachedUser.mara.issuer)
+        let people = hosts.map { host in
+            CachedUser(username: "mara", uid: CachedUser.mara.uid, environment: host, claims: ["iss": issuer])
+        }
+        try scratch.fill(people[0], people[1])
+        let outcome = try scratch.run("claims", "--account", "mara")
+        #expect(outcome.status == 3)
+        for host in hosts { #expect(outcome.error.contains("\(issuer) at \(host)"), "\(outcome.error)") }
+        let option = HintShell.quoted(outcome.error)
+        #expect(option.hasPrefix("--issuer "), "\(outcome.error)")
+        let words = ["claims", "--account", "mara"] + option.split(separator: " ").map(String.init)
+        #expect(try scratch.command(words).status == 0)
+    }
+
     @Test(arguments: [
         ("issuer", "name one with --issuer, such as '--issuer https://a.example/op'"),
         ("policy", "name one with --policy, such as '--policy b2c_1_signin'"),
