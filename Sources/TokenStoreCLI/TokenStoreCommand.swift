@@ -149,12 +149,32 @@ struct TokenStoreCommand: ParsableCommand {
 
     /// Refuses an option whose value is empty behind the equals sign, as of a variable that is not set: the parser
     /// would take the next word for it.
+    ///
+    /// Behind a flag there is to be no equals sign at all.
     private static func requireValues(_ arguments: ArraySlice<String>) throws {
         // What a shell asks to complete is not finished.
         guard arguments.first != "---completion" else { return }
-        for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") && word.utf8.count > 3 {
+        let options = arguments.prefix { $0 != "--" }
+        for (index, word) in zip(options.indices, options) where word.hasPrefix("--") && word.utf8.count > 3 {
             guard word.utf8.firstIndex(of: UInt8(ascii: "=")) == word.utf8.indices.last else { continue }
-            throw ValidationError("\(word.dropLast()) has no value", hint: "write one behind \(word), or leave it out")
+            let option = word.dropLast()
+            guard !isFlag(index, of: arguments) else {
+                throw ValidationError("\(option) takes no value", hint: "write \(option) alone")
+            }
+            throw ValidationError("\(option) has no value", hint: "write one behind \(word), or leave it out")
+        }
+    }
+
+    /// Whether the option at `index`, which ends with an equals sign, takes no value: the parser says so where one is
+    /// there.
+    private static func isFlag(_ index: Int, of arguments: ArraySlice<String>) -> Bool {
+        var arguments = arguments
+        arguments[index] += "x"
+        do {
+            _ = try parsed(arguments)
+            return false
+        } catch {
+            return message(for: error).contains("does not take any value")
         }
     }
 

@@ -50,6 +50,13 @@ struct ArgumentTests {
         #expect(try scratch.run("exec", "--scope", "tasks.read", "--", "echo", "--store=").output == "--store=\n")
     }
 
+    @Test(arguments: ["--json", "--no-input", "--tokens"])
+    func `an equals sign behind a flag is one too many`(flag: String) throws {
+        let outcome = try ScratchDirectory().run("list", "\(flag)=")
+        #expect(outcome.status == 64)
+        #expect(outcome.error == "tokenstore: error: \(flag) takes no value; write \(flag) alone\n")
+    }
+
     @Test func `a usage error of a command below another names the help of that one`() throws {
         let outcome = try ScratchDirectory().run("credential", "aws", "--bogus")
         #expect(outcome.error.contains("see 'tokenstore credential aws --help'"), "\(outcome.error)")
