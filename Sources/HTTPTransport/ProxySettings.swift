@@ -28,8 +28,8 @@ struct ProxySettings: Sendable {
         let star = exception.hasPrefix("*.") ? exception.dropFirst() : exception[...]
         let domain = star.hasPrefix(".") ? star.dropFirst() : star
         guard !domain.isEmpty else { return false }
-        let shown = address.host.contains(":") ? "[\(address.host)]" : address.host
-        return [address.host, shown, "\(shown):\(address.port)"].contains { $0 == domain || $0.hasSuffix("." + domain) }
+        let names = [address.host, address.urlHost, "\(address.urlHost):\(address.port)"]
+        return names.contains { $0 == domain || $0.hasSuffix("." + domain) }
     }
 
     private static func named(in environment: [String: String]) -> Result<NamedProxy?, HTTPTransportError> {

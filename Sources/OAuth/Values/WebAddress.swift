@@ -41,6 +41,9 @@ package struct WebAddress: Sendable {
     /// Without port, lower-cased; an IPv6 address without its brackets.
     package var host: String { place.host }
 
+    /// The host as a URL has it: an IPv6 address in brackets.
+    package var urlHost: String { place.urlHost }
+
     package var port: Int { place.port }
 
     /// Whether the host is this machine, by its number or as `localhost`.
@@ -110,9 +113,9 @@ package struct HostAndPort: Sendable {
             || octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The host, in brackets if it is an IPv6 address, with its port unless that is the usual one.
-    package var name: String {
-        let shown = host.contains(":") ? "[\(host)]" : host
-        return port == usualPort ? shown : "\(shown):\(port)"
-    }
+    /// The host as a URL has it: an IPv6 address in brackets.
+    package var urlHost: String { host.contains(":") ? "[\(host)]" : host }
+
+    /// The host as a URL has it, with its port unless that is the usual one.
+    package var name: String { port == usualPort ? urlHost : "\(urlHost):\(port)" }
 }

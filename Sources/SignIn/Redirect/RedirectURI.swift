@@ -104,7 +104,7 @@ extension RedirectURI.Loopback {
             let start = text.firstRange(of: "://")?.upperBound
         else { return nil }
         let authority = text[start...].prefix { $0 != "/" }
-        host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        host = address.urlHost
         let end = text.index(start, offsetBy: host.count)
         origin = String(text[..<end])
         port = end < authority.endIndex ? address.port : nil

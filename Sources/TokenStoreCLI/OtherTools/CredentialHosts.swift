@@ -53,7 +53,6 @@ package struct CredentialHosts: ParsableArguments {
     package func include(registry: String) -> Bool {
         guard registry.contains("://") else { return include(String(registry.prefix { $0 != "/" }), over: "https") }
         guard let address = WebAddress(registry) else { return false }
-        let host = address.host.contains(":") ? "[\(address.host)]" : address.host
-        return include("\(host):\(address.port)", over: address.scheme)
+        return include("\(address.urlHost):\(address.port)", over: address.scheme)
     }
 }

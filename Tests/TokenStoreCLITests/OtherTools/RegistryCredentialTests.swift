@@ -13,7 +13,7 @@ struct RegistryCredentialTests {
         -> Command.Outcome
     {
         let scratch = try scratch ?? ScratchDirectory()
-        let hosts = ["--host", "registry.example.com", "--host", "localhost:5000"]
+        let hosts = ["registry.example.com", "localhost:5000", "[2001:db8::1]:5000"].flatMap { ["--host", $0] }
         let arguments = ["credential", "docker"] + hosts + ["--scope", "tasks.read", operation]
         return try scratch.command(arguments, input: input)
     }
@@ -26,7 +26,7 @@ struct RegistryCredentialTests {
 
     @Test(arguments: [
         "registry.example.com", "registry.example.com\n", "https://registry.example.com/v2/", "localhost:5000",
-        "https://registry.example.com:443", "registry.example.com/v1/",
+        "https://registry.example.com:443", "registry.example.com/v1/", "https://[2001:db8::1]:5000/v2/",
     ])
     func `get prints the server, the username and the token`(server: String) throws {
         let outcome = try run("get", input: server, filled())
@@ -59,8 +59,9 @@ struct RegistryCredentialTests {
     }
 
     @Test func `list names the registries, and version the program`() throws {
-        let list = try run("list").json
-        #expect(list as? [String: String] == ["registry.example.com": "oauth2", "localhost:5000": "oauth2"])
+        let list = try run("list").json as? [String: String] ?? [:]
+        #expect(list.keys.sorted() == ["[2001:db8::1]:5000", "localhost:5000", "registry.example.com"])
+        #expect(Set(list.values) == ["oauth2"])
         #expect(try run("version").output.hasPrefix("tokenstore "))
     }
 
