@@ -156,10 +156,13 @@ extension StoreArguments {
     }
 
     /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
-    func inspected(unlocks: Bool = true) throws -> StoreInspection? {
+    ///
+    /// It waits for other processes no longer than `limit`.
+    func inspected(unlocks: Bool = true, within limit: Duration? = nil) throws -> StoreInspection? {
         try unlocking(unlocks: unlocks) {
             var options = $0
             options.keepsInspectionOpen = true
+            if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
             return try TokenStore.inspect(at: location, options: options)
         }
     }
@@ -192,11 +195,15 @@ extension StoreArguments {
         }
     }
 
-    /// Opens the store for writing, creating it if there is none.
-    func open(_ console: Console, unlocks: Bool = true) throws -> TokenStore {
+    /// Opens the store for writing, creating it if there is none; it waits for others no longer than `limit`.
+    func open(_ console: Console, unlocks: Bool = true, within limit: Duration? = nil) throws -> TokenStore {
         let location = try location
         console.log(.debug, "opening \(location)")
-        return try unlocking(unlocks: unlocks) { try TokenStore.open(at: location, options: $0) }
+        return try unlocking(unlocks: unlocks) {
+            var options = $0
+            if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
+            return try TokenStore.open(at: location, options: options)
+        }
     }
 
     /// Opens the store for a sign-in; if there is none, it is created when there is something in it.

@@ -40,10 +40,11 @@ struct TokenAcquisition: ParsableArguments {
     /// An access token.
     private func result(on console: Console, isRepeated: Bool) throws -> (TokenResult, Account) {
         var standIn: (TokenResult, Account)?
-        if let stored = try stored(orElse: &standIn, console) { return stored }
+        var patience = Duration.seconds(arguments.timeout)
+        if let stored = try stored(orElse: &standIn, within: &patience, console) { return stored }
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         do {
-            let store = try arguments.open(console)
+            let store = try arguments.open(console, within: patience)
             defer { store.close() }
             guard !token.cached else { return try decided(in: store) }
             let (account, client) = try store.account(filters, byClient: !token.familyTokens)
@@ -118,12 +119,18 @@ struct TokenAcquisition: ParsableArguments {
 extension TokenAcquisition {
     /// The answer where the store alone has it, found without opening the store for writing; or else what may stand in
     /// where it cannot be opened for that.
+    ///
+    /// A wait for another process that holds a file is taken off `patience`: the opening for writing waits on.
     private func stored(
         orElse standIn: inout (TokenResult, Account)?,
+        within patience: inout Duration,
         _ console: Console
     ) throws -> (TokenResult, Account)? {
+        let limit = try arguments.location.path == nil ? patience : min(.seconds(1), patience / 2)
         do {
-            guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
+            guard let store = try arguments.inspected(within: limit), let (account, client) = try selected(store) else {
+                return nil
+            }
             let request = try request(account, of: client, in: store)
             switch try decide(request, client, in: store) {
             case .serve(let result):
@@ -140,6 +147,7 @@ extension TokenAcquisition {
             // A file that another process opened meanwhile, or one of an older version, is opened for writing instead;
             // a server would not answer sooner.
             guard try arguments.location.path != nil else { throw error }
+            patience -= limit
             return nil
         }
     }

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import LocalIdentityProvider
 import TestTraits
@@ -61,6 +62,18 @@ struct LockHolderTests {
             let woken = try await holder.end()
             #expect(woken == 0 || woken == 8, "\(woken)")
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
+        }
+    }
+
+    @Test func `the time for a process that holds the whole file counts once`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let holder = try Connection(path: scene.scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+            try holder.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+            let start = ContinuousClock.now
+            let outcome = try await scene.tokens(1, "--timeout", "6")[0]
+            #expect(outcome.status == 5, "\(outcome.error)")
+            #expect(ContinuousClock.now - start < .seconds(11))
+            withExtendedLifetime(holder) {}
         }
     }
 
