@@ -79,12 +79,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
         let response = try await head(of: request, body, by: client, before: .now() + TimeAmount(limits.head))
-        var received: ByteBuffer
-        do {
-            received = try await response.body.collect(upTo: limits.bodySize)
-        } catch is NIOTooManyBytesError {
-            throw HTTPTransportError.tooLarge(host: address.name, limit: limits.bodySize)
-        }
+        var received = try await Self.body(of: response, to: request, address, limit: limits.bodySize)
         let answer = HTTPResponse(
             status: Int(response.status.code),
             headers: HTTPHeaders(response.headers.map { (name: $0.name, value: $0.value) }),
@@ -96,6 +91,33 @@ public final class AsyncHTTPTransport: HTTPTransport {
         // Who names codings undoes them.
         guard request.headers["accept-encoding"] == nil else { return answer }
         return try answer.decoded(limit: limits.bodySize, host: address.name)
+    }
+
+    /// The whole body of an answer.
+    ///
+    /// An object of JSON is whole once it is closed, whatever of the framing was cut off behind it. What a POST has
+    /// brought may be in no other answer, as a new refresh token is.
+    private static func body(
+        of response: HTTPClientResponse,
+        to request: HTTPRequest,
+        _ address: WebAddress,
+        limit: Int
+    ) async throws -> ByteBuffer {
+        var received = ByteBuffer()
+        do {
+            for try await part in response.body {
+                guard received.readableBytes + part.readableBytes <= limit else {
+                    throw HTTPTransportError.tooLarge(host: address.name, limit: limit)
+                }
+                received.writeImmutableBuffer(part)
+            }
+        } catch {
+            let isWhole = received.withUnsafeReadableBytes { (try? JSONValue(parsing: $0))?.object != nil }
+            guard isWhole, response.status == .ok, request.method == "POST", !(error is HTTPTransportError),
+                !Task.isCancelled
+            else { throw error }
+        }
+        return received
     }
 
     /// Sends a request until the head of its answer is there.

@@ -180,6 +180,23 @@ struct AsyncHTTPTransportTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [("Transfer-Encoding: chunked\r\n\r\n7\r\n", "\r\n"), ("Content-Length: 50\r\n\r\n", "")])
+    func `an object of JSON is whole although the end of its framing is cut off`(
+        head: String,
+        end: String
+    ) async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\n\(head){\"a\":1}\(end)")
+        let response = try await Self.send(server) { $0.method = "POST" }
+        #expect(response.body == Secret(#"{"a":1}"#))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [("POST", "200 OK", #"{"a":1"#), ("POST", "400 Bad", #"{"a":1}"#), ("GET", "200 OK", #"{"a":1}"#)])
+    func `another answer that is cut off is none`(method: String, status: String, body: String) async throws {
+        let server = try RawServer("HTTP/1.1 \(status)\r\nContent-Length: 50\r\n\r\n\(body)")
+        await #expect(throws: HTTPTransportError.self) { try await Self.send(server) { $0.method = method } }
+    }
+
     @Test func `a cancelled task gets its error at once`() async throws {
         let server = try RawServer("", .hangs)
         defer { server.stop() }
