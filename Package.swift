@@ -176,9 +176,18 @@ let package = Package(
         .executableTarget(
             name: "TokenStoreMain",
             dependencies: ["TokenStoreCLI"],
+            exclude: ["Linking"],
             linkerSettings: [
-                // A static Swift library asks to export every symbol, which no program loads and every start pays for.
-                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+                // What every start pays for: a static Swift library asks to export every symbol, which no program
+                // loads; and to load the libraries of C++ and of the compiler takes a tenth of a `list`.
+                .unsafeFlags(
+                    [
+                        "-Xlinker", "--no-export-dynamic", "-use-ld=lld", "-Xlinker", "--icf=safe",
+                        "-L", "\(Context.packageDirectory)/Sources/TokenStoreMain/Linking",
+                        "-Xclang-linker", "-static-libgcc",
+                    ],
+                    .when(platforms: [.linux], configuration: .release)
+                )
             ]
         ),
         .executableTarget(
@@ -327,6 +336,7 @@ let package = Package(
                 "Database", "PostgreSQL", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenManagement",
                 "TokenStorage",
                 "TokenStoreCLI", "TokenStoreMain",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
