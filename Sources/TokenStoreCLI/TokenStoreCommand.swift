@@ -130,9 +130,24 @@ struct TokenStoreCommand: ParsableCommand {
     /// Reads the arguments, at first without the root command, which costs a tenth of the whole run of a list; that
     /// each command names the root as its super command keeps it from looking for the root's completion scripts.
     static func command(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        if let command = direct(arguments) { return command }
         let command = try parsed(arguments)
         try requireValues(arguments)
         return command
+    }
+
+    /// The command, if its arguments can be read without the parser and fit together.
+    static func direct(_ arguments: ArraySlice<String>) -> (any ParsableCommand)? {
+        do {
+            let words = arguments.dropFirst()
+            switch arguments.first {
+            case ListCommand.configuration.commandName: return try ListCommand.read(words)
+            case TokenCommand.configuration.commandName: return try TokenCommand.read(words)
+            default: return nil
+            }
+        } catch {
+            return nil
+        }
     }
 
     private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {

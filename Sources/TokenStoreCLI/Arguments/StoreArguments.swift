@@ -72,10 +72,12 @@ struct StoreArguments: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp("How long to wait for the network, or for a store that is in use.", valueName: "seconds")
     )
-    var timeout = 30.0
+    var timeout = Self.usualTimeout
 
     @Option(help: ArgumentHelp("How much to say on standard error.", valueName: "level"))
     var logLevel = LogLevel.warning
+
+    static let usualTimeout = 30.0
 
     func validate() throws {
         guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {

@@ -44,10 +44,10 @@ struct TokenArguments: ParsableArguments {
         help: ArgumentHelp("Require a sign-in that is no longer ago than this, such as 12h or 7d.", valueName: "age"),
         transform: { try Age(parsing: $0) }
     )
-    private var maxSessionAge: Age?
+    var maxSessionAge: Age?
 
     @Flag(help: "Use an expired token while the issuer cannot be reached, where the issuer allows that.")
-    private var extendedLifetime = false
+    var extendedLifetime = false
 
     @Flag(help: "Also use refresh tokens of other clients of the family (Microsoft's own apps).")
     var familyTokens = false

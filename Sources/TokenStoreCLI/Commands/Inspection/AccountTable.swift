@@ -79,7 +79,7 @@ enum AccountColumn: String, CaseIterable {
     static let piped = Array(allCases.prefix(10))
 
     /// The names, as an option takes them.
-    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    static let names = allCases.dropFirst().reduce(into: allCases[0].rawValue) { $0 += ", \($1.rawValue)" }
 
     fileprivate var column: TableColumn {
         var column = TableColumn(heading: rawValue.uppercased())
