@@ -92,7 +92,7 @@ extension StoreConnection {
             .text(query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text),
             .text(Self.firstToken(of: scope)),
             // What was granted for `.default` has other names.
-            .optional(acceptsDeclined || scope.contains("/.default") ? scope : nil),
+            .optional(acceptsDeclined || Self.asksForDefault(scope) ? scope : nil),
             of: query.account
         )
         func visit(_ row: Row) throws -> Bool {
@@ -110,6 +110,14 @@ extension StoreConnection {
             isSignedOut = nil
         }
         try connection.forEach(Self.candidates, values) { _ = try visit($0) }
+    }
+
+    /// Whether `scope` has `/.default`; over the bytes, as each lookup asks this.
+    private static func asksForDefault(_ scope: String) -> Bool {
+        var scope = scope
+        return scope.withUTF8 { bytes in
+            bytes.indices.contains { bytes[$0] == UInt8(ascii: "/") && bytes[$0...].starts(with: "/.default".utf8) }
+        }
     }
 
     /// Over the bytes, as each lookup asks this.
