@@ -140,8 +140,8 @@ extension StoreConnection {
 
     /// Keeps others on a server from writing until the end of this transaction, which changes the keys.
     ///
-    /// Each of them holds the row of the current key while it writes, and new ones would overtake who waits for the row
-    /// for ever; for the table they queue.
+    /// Each of them holds the table while it writes; where rows are spread it holds the row of the current key, for
+    /// which new ones would overtake who waits for ever: for the table they queue.
     private func lockKeys() throws {
         if connection.isServer { try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE") }
     }

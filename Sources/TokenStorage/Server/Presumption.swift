@@ -76,7 +76,7 @@ extension StoreConnection {
 
     /// Has the server look whether a presumption is right, behind which what is written does not happen otherwise.
     ///
-    /// The rows of the key and of the store are locked as in ``writableDataKeyID()``.
+    /// The tables of the key and of the store are locked as in ``writableDataKeyID()``.
     ///
     /// - Returns: the data key.
     func require(_ presumption: Presumption) throws -> Int64 {
@@ -88,6 +88,7 @@ extension StoreConnection {
         ]
         // A purge of everything holds the table: what the statement sees is then what the purge has left.
         try connection.run("LOCK TABLE account IN ROW EXCLUSIVE MODE")
+        try holdStore()
         try connection.run(
             Self.presumed,
             values + AccountRowID.candidates(presumption.account, mask: options.accountRowMask).map { .integer($0) }
@@ -100,16 +101,13 @@ extension StoreConnection {
     /// Fails by a division where no row is left: a statement cannot say more of itself.
     private static let presumed = SQL(
         """
-        SELECT CAST(1 AS bigint) / count(*) FROM (
-            SELECT k.id FROM data_key k CROSS JOIN store s
-            WHERE k.is_current = 1 AND k.id = ?1 AND s.store_id = ?2 AND s.writer_floor <= ?3 AND s.moved_to IS NULL
-                AND EXISTS (SELECT 1 FROM mark_key m WHERE m.id = 1 AND m.secret = ?4)
-                AND NOT EXISTS (SELECT 1 FROM sign_out o WHERE o.account_mark = ?5)
-                AND EXISTS (SELECT 1 FROM app_metadata c
-                    WHERE c.client_fold = ?6 AND c.environment = ?7 AND c.extra = ?8)
-                AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id IN (?9, ?10, ?11, ?12))
-            FOR SHARE OF k FOR KEY SHARE OF s
-        ) held
+        SELECT CAST(1 AS bigint) / count(*) FROM data_key k CROSS JOIN store s
+        WHERE k.is_current = 1 AND k.id = ?1 AND s.store_id = ?2 AND s.writer_floor <= ?3 AND s.moved_to IS NULL
+            AND EXISTS (SELECT 1 FROM mark_key m WHERE m.id = 1 AND m.secret = ?4)
+            AND NOT EXISTS (SELECT 1 FROM sign_out o WHERE o.account_mark = ?5)
+            AND EXISTS (SELECT 1 FROM app_metadata c
+                WHERE c.client_fold = ?6 AND c.environment = ?7 AND c.extra = ?8)
+            AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id IN (?9, ?10, ?11, ?12))
         """
     )
 }

@@ -174,8 +174,8 @@ extension StoreConnection {
     /// Makes sure that this program may write, and returns the current data key; nil where there is none.
     ///
     /// Asked in every transaction: the store may have been moved or brought to a newer version while this program ran.
-    /// The row of the key is locked against a rekey, which would retire what is sealed under it meanwhile, and that of
-    /// the store against a move, which would leave behind what is written.
+    /// ``holdStore()`` keeps off a rekey, which would retire what is sealed under the key meanwhile, and a move, which
+    /// would leave behind what is written.
     func writableDataKeyID() throws -> Int64? {
         if let presumption { return try require(presumption) }
         let row = try connection.first(writableKey) {
@@ -195,7 +195,19 @@ extension StoreConnection {
         return id
     }
 
-    func askAheadForKey() throws { try connection.askAhead(writableKey) }
+    func askAheadForKey() throws {
+        try holdStore()
+        try connection.askAhead(writableKey)
+    }
+
+    /// Has a rekey, a move and a migration wait until the end of this transaction, as they lock these tables.
+    ///
+    /// The tables alone are locked and no row in them: of the locks of rows that several transactions share the server
+    /// keeps a record on its disk, which costs it more than a row of a sign-in does.
+    func holdStore() throws {
+        guard case .server(let server) = connection.engine, !server.spreadsRows else { return }
+        try connection.run("SELECT 1 FROM data_key k, store s WHERE false FOR SHARE")
+    }
 
     /// Where rows are spread, another machine may answer, which has a number of its own for the transaction.
     private var writableKey: SQL {
@@ -203,16 +215,16 @@ extension StoreConnection {
         return Self.writableKeyOfMany
     }
 
-    private static let writableKey = writableKey(transaction: "CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
-    private static let writableKeyOfMany = writableKey(transaction: "CAST(NULL AS bigint)")
+    private static let writableKey = SQL(currentKey("CAST(CAST(pg_current_xact_id() AS text) AS bigint)"))
+    private static let writableKeyOfMany = SQL(
+        currentKey("CAST(NULL AS bigint)") + " FOR SHARE OF k FOR KEY SHARE OF s"
+    )
 
-    private static func writableKey(transaction: String) -> SQL {
-        SQL(
-            """
-            SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to, \(transaction), s.store_id
-            FROM data_key k CROSS JOIN store s WHERE k.is_current = 1 FOR SHARE OF k FOR KEY SHARE OF s
-            """
-        )
+    private static func currentKey(_ transaction: String) -> String {
+        """
+        SELECT k.id, s.writer_floor, s.schema_version, s.written_by, s.moved_to, \(transaction), s.store_id
+        FROM data_key k CROSS JOIN store s WHERE k.is_current = 1
+        """
     }
 
     /// Has the server look, in the transaction that is open, whether rows of a sign-in may be added: it checks rights,

@@ -88,6 +88,10 @@ private struct ServerMigration {
     /// - Returns: false if another took it first.
     private func take(_ step: Migration, to version: Int, by connection: Connection) throws -> Bool {
         try connection.write {
+            // Who writes holds the table, or the row where rows are spread over machines.
+            if try !connection.hasCitus() || !connection.isDistributed() {
+                try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE")
+            }
             guard try connection.integer(Self.lock) ?? 0 < version else { return false }
             try ServerRoles.takeSchema(address.schema, by: connection)
             // The step runs with the owner's rights.
