@@ -37,7 +37,7 @@ struct SpeedCommand: ParsableCommand {
 
     func run() throws {
         try options.run(Self.configuration.commandName, Self.bars) {
-            $0.tool = tool.path
+            $0.tool = try $0.installed(tool.path)
             try $0.findPeers(peers)
         }
     }
