@@ -45,8 +45,7 @@ static _Atomic(pid_t) heldGroups[8];
 static const int heldGroupCount = sizeof heldGroups / sizeof *heldGroups;
 static const int endingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// Hands a signal on to the groups, and gives it the effect here that it had.
-static void endWithGroups(int number) {
+void CProcessEnd(int number) {
     for (int index = 0; index < heldGroupCount; index++) {
         pid_t group = atomic_load(&heldGroups[index]);
         if (group > 1) (void)kill(-group, number);
@@ -68,7 +67,7 @@ int CProcessHoldGroup(int group) {
     for (int index = 0; index < heldGroupCount; index++) {
         pid_t none = 0;
         if (!atomic_compare_exchange_strong(&heldGroups[index], &none, group)) continue;
-        replaceHandlers(SIG_DFL, endWithGroups);
+        replaceHandlers(SIG_DFL, CProcessEnd);
         return index;
     }
     return -1;
@@ -80,7 +79,7 @@ void CProcessReleaseGroup(int number) {
     for (int index = 0; index < heldGroupCount; index++) {
         if (atomic_load(&heldGroups[index]) != 0) return;
     }
-    replaceHandlers(endWithGroups, SIG_DFL);
+    replaceHandlers(CProcessEnd, SIG_DFL);
 }
 
 /// Opens so many files at once, and closes them.

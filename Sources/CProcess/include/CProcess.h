@@ -17,6 +17,9 @@ int CProcessPipe(int ends[2]);
 int CProcessHoldGroup(int group);
 void CProcessReleaseGroup(int number);
 
+/// Ends this process by a signal, which the groups get too. A handler of signals may call it.
+void CProcessEnd(int number);
+
 /// Whether so many more files, two or more, can be open at once.
 ///
 /// The soft limit is raised for that where the hard one allows it, but no further than what `select` can take, as a

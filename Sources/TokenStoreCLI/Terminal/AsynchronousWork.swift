@@ -1,3 +1,4 @@
+import CProcess
 import Dispatch
 import OAuth
 import TokenStorage
@@ -160,8 +161,7 @@ private final class EndingSignals: Sendable {
     }
 
     private static func end(by number: Int32) -> Never {
-        signal(number, SIG_DFL)
-        raise(number)
+        CProcessEnd(number)
         exit(128 + number)
     }
 }

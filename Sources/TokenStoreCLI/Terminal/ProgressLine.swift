@@ -1,3 +1,4 @@
+import CProcess
 import OAuth
 import Synchronization
 import TokenStorage
@@ -148,6 +149,5 @@ private let signalHasCome = Atomic(false)
 /// Does only what a signal handler may.
 private let noteSignal: @convention(c) (Int32) -> Void = { number in
     guard signalHasCome.exchange(true, ordering: .relaxed) else { return }
-    signal(number, SIG_DFL)
-    raise(number)
+    CProcessEnd(number)
 }

@@ -83,8 +83,11 @@ struct KeyTests {
         #expect(try scratch.run("claims", "--key", "file:\(planted)").error.contains("run 'chmod 600 \(planted)'"))
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal that ends the program ends the program of its key, too`(signal: Int32) async throws {
+    @Test(arguments: [("claims", SIGINT), ("claims", SIGTERM), ("copy", SIGINT)])
+    func `a signal that ends the program ends the program of its key, too`(
+        command: String,
+        signal: Int32
+    ) async throws {
         let scratch = try ScratchDirectory()
         let (program, note) = (scratch.path("wrapper"), scratch.path("note"))
         func write(_ script: String) throws {
@@ -95,13 +98,19 @@ struct KeyTests {
         try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
         #expect(try scratch.run("import", "--key", "command:\(program)", scratch.path("cache.json")).status == 0)
         try write("echo $$ > '\(note)'; exec sleep 600")
-        let arguments = ["claims", "--key", "command:\(program)"]
-        let command = try StartedCommand(arguments, environment: ["TOKENSTORE_PATH": scratch.store], in: scratch)
+        let source = command == "copy" ? "--source-key" : "--key"
+        let places = command == "copy" ? ["--keep-source", "--yes", scratch.store, scratch.path("copy.db")] : []
+        let arguments = [command] + places + [source, "command:\(program)"]
+        let run = try StartedCommand(arguments, environment: ["TOKENSTORE_PATH": scratch.store], in: scratch)
         try await eventually("the program of the key") { Self.process(in: note) != nil }
-        command.send(signal)
-        #expect(try await command.end() == 128 + signal)
         let process = try #require(Self.process(in: note))
-        try await eventually("its end") { kill(process, 0) != 0 || Self.isZombie(process) }
+        run.send(signal)
+        try await eventually("its end") {
+            // A move only stops its own work at the first signal, and ends at the second one.
+            if command == "copy" { run.send(signal) }
+            return kill(process, 0) != 0 || Self.isZombie(process)
+        }
+        #expect(try await run.end() == 128 + signal)
     }
 
     /// The number that a file holds, once it is there.
