@@ -49,8 +49,12 @@ public final class AsyncHTTPTransport: HTTPTransport {
                     try await Task.sleep(for: limits.total.sleepable)
                     throw HTTPTransportError.timedOut(host: address.name)
                 }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw CancellationError() }
+                guard let first = await group.nextResult() else { throw CancellationError() }
+                group.cancelAll()
+                // What the time limit cut off may have been a whole answer.
+                guard case .failure = first, case .success(let response)? = await group.nextResult() else {
+                    return try first.get()
+                }
                 return response
             }
         } catch {
@@ -95,8 +99,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// The whole body of an answer.
     ///
-    /// An object of JSON is whole once it is closed, whatever of the framing was cut off behind it. What a POST has
-    /// brought may be in no other answer, as a new refresh token is.
+    /// An object of JSON is whole once it is closed, whatever of the framing is cut off behind it or never comes. What a
+    /// POST has brought may be in no other answer, as a new refresh token is.
     private static func body(
         of response: HTTPClientResponse,
         to request: HTTPRequest,
@@ -113,9 +117,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
             }
         } catch {
             let isWhole = received.withUnsafeReadableBytes { (try? JSONValue(parsing: $0))?.object != nil }
-            guard isWhole, response.status == .ok, request.method == "POST", !(error is HTTPTransportError),
-                !Task.isCancelled
-            else { throw error }
+            guard isWhole, response.status == .ok, request.method == "POST", !(error is HTTPTransportError) else {
+                throw error
+            }
         }
         return received
     }

@@ -180,13 +180,19 @@ struct AsyncHTTPTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [("Transfer-Encoding: chunked\r\n\r\n7\r\n", "\r\n"), ("Content-Length: 50\r\n\r\n", "")])
-    func `an object of JSON is whole although the end of its framing is cut off`(
-        head: String,
-        end: String
+    @Test(
+        arguments: [
+            ("Transfer-Encoding: chunked\r\n\r\n7\r\n", "\r\n"), ("Content-Length: 50\r\n\r\n", ""), ("\r\n", ""),
+        ],
+        [RawServer.Ending.closes, .hangs]
+    )
+    func `an object of JSON is whole although the end of its framing is cut off or never comes`(
+        head: (start: String, end: String),
+        ending: RawServer.Ending
     ) async throws {
-        let server = try RawServer("HTTP/1.1 200 OK\r\n\(head){\"a\":1}\(end)")
-        let response = try await Self.send(server) { $0.method = "POST" }
+        let server = try RawServer("HTTP/1.1 200 OK\r\n\(head.start){\"a\":1}\(head.end)", ending)
+        let limits = ending == .hangs ? Self.short : Self.limits
+        let response = try await Self.send(server, limits: limits) { $0.method = "POST" }
         #expect(response.body == Secret(#"{"a":1}"#))
         #expect(server.requests.count == 1)
     }
