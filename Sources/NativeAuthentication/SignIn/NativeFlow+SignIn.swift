@@ -77,7 +77,7 @@ extension NativeFlow {
     func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
         let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
         var form = form(token)
-        form.append("grant_type", grant.name)
+        form.append("grant_type", grant.name.rawValue)
         form.append("username", grant.sendsUsername ? username : nil)
         form.append(grant.credentialName, grant.credential)
         form.append("challenge_type", grant.sendsChallengeTypes ? configuration.challengeTypes.text : nil)
@@ -149,7 +149,7 @@ extension NativeFlow {
                 clientID: configuration.clientID,
                 authority: configuration.authority,
                 scope: asked,
-                grant: Grant(rawValue: grant.name)
+                grant: Grant(rawValue: grant.name.rawValue)
             )
             request.username = username
             return SignedInTokens(
@@ -178,15 +178,20 @@ enum NativeGrant: Sendable {
     /// After a method was registered.
     case registration
 
-    /// The names of all.
-    static let names: Set = ["password", "oob", "mfa_oob", "continuation_token"]
+    /// What `grant_type` may be.
+    enum Name: String {
+        case password
+        case code = "oob"
+        case secondFactor = "mfa_oob"
+        case continuation = "continuation_token"
+    }
 
-    var name: String {
+    var name: Name {
         switch self {
-        case .password: "password"
-        case .code: "oob"
-        case .secondFactor: "mfa_oob"
-        case .continuation, .registration: "continuation_token"
+        case .password: .password
+        case .code: .code
+        case .secondFactor: .secondFactor
+        case .continuation, .registration: .continuation
         }
     }
 
@@ -218,5 +223,5 @@ enum NativeGrant: Sendable {
 
 extension Grant {
     /// Whether it has the name of one by which a native flow gets tokens.
-    package var isNative: Bool { NativeGrant.names.contains(rawValue) }
+    package var isNative: Bool { NativeGrant.Name(rawValue: rawValue) != nil }
 }

@@ -153,7 +153,7 @@ extension TokenArguments: DirectArguments {
             guard let value = value() else { return false }
             scope.append(value)
         case "--min-ttl":
-            guard let seconds = value().flatMap({ Int64($0) }), seconds >= 0 else { return false }
+            guard let seconds = value().flatMap({ Int64($0) }) else { return false }
             minTTL = seconds
         case "--cached": cached = true
         default: return false
