@@ -140,7 +140,7 @@ int CProcessRenameExclusively(const char *from, const char *to) {
 #if defined(__linux__) && defined(SYS_renameat2)
     // RENAME_NOREPLACE is 1.
     if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return -1;
 #elif defined(RENAME_EXCL)
     if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
     if (errno != ENOTSUP && errno != EINVAL) return -1;

@@ -42,24 +42,41 @@ public final class AsyncHTTPTransport: HTTPTransport {
         let client = try client(for: address)
         let body = request.body.map(OutgoingBody.init)
         do {
-            return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
-                group.addTask { try await Self.exchange(request, body, by: client, address, limits) }
-                // The client's own time limit ends with the head of the answer; a body may drip for ever.
-                group.addTask {
-                    try await Task.sleep(for: limits.total.sleepable)
-                    throw HTTPTransportError.timedOut(host: address.name)
-                }
-                guard let first = await group.nextResult() else { throw CancellationError() }
-                group.cancelAll()
-                // What the time limit cut off may have been a whole answer.
-                guard case .failure = first, case .success(let response)? = await group.nextResult() else {
-                    return try first.get()
-                }
-                return response
+            return try await Self.within(limits.total, address) {
+                try await Self.exchange(request, body, by: client, address, limits)
             }
         } catch {
             try Task.checkCancellation()
             throw await failure(error, at: address, isSent: body?.isAskedFor)
+        }
+    }
+
+    /// Runs `work` for as long as `limit` at most.
+    ///
+    /// Only the time counts in which this process ran: what came while it was stopped, or the machine slept, is read
+    /// first. What the limit cuts off may still be a whole answer.
+    private static func within<Value: Sendable>(
+        _ limit: Duration,
+        _ address: WebAddress,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: work)
+            group.addTask {
+                var left = limit.sleepable
+                while left > .zero {
+                    let pause = min(left, .seconds(1))
+                    try await Task.sleep(for: pause)
+                    left -= pause
+                }
+                throw HTTPTransportError.timedOut(host: address.name)
+            }
+            guard let first = await group.nextResult() else { throw CancellationError() }
+            group.cancelAll()
+            guard case .failure = first, case .success(let value)? = await group.nextResult() else {
+                return try first.get()
+            }
+            return value
         }
     }
 
@@ -82,7 +99,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         _ address: WebAddress,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
-        let response = try await head(of: request, body, by: client, before: .now() + TimeAmount(limits.head))
+        let response = try await within(limits.head, address) { try await head(of: request, body, by: client) }
         var received = try await Self.body(of: response, to: request, address, limit: limits.bodySize)
         let answer = HTTPResponse(
             status: Int(response.status.code),
@@ -131,14 +148,13 @@ public final class AsyncHTTPTransport: HTTPTransport {
     private static func head(
         of request: HTTPRequest,
         _ body: OutgoingBody?,
-        by client: HTTPClient,
-        before deadline: NIODeadline
+        by client: HTTPClient
     ) async throws -> HTTPClientResponse {
         let outgoing = outgoing(request, body)
         do {
-            return try await client.execute(outgoing, deadline: deadline)
+            return try await client.execute(outgoing, deadline: .distantFuture)
         } catch  where request.mayBeRepeated && isClosing(error) {
-            return try await client.execute(outgoing, deadline: deadline)
+            return try await client.execute(outgoing, deadline: .distantFuture)
         }
     }
 

@@ -119,11 +119,33 @@ public struct Authority: Hashable, Sendable {
     /// Whether this is where the tokens of an account come from.
     package func vouches(for account: Account.ID) -> Bool {
         // What names no issuer is a host, or the name of a group of them.
-        guard let accountIssuer = try? Authority(issuer: account.issuer) else {
-            return account.issuer == Cloud.group(of: environment)
-        }
-        guard let issuer else { return accountIssuer.environment == environment }
-        return issuer == account.issuer
+        guard account.hasIssuer else { return account.issuer == Cloud.group(of: environment) }
+        return issuer.map { $0 == account.issuer } ?? mayBe(account.issuer)
+    }
+
+    /// Whether an issuer of this name may be this authority's own, a Microsoft tenant or user flow.
+    ///
+    /// Its address is not the authority's: it has the tenant's id where that may have a domain or a word, and where the
+    /// authority is for every tenant it has `{tenantid}`.
+    package func mayBe(_ named: String) -> Bool {
+        guard let address = WebAddress(secure: named) else { return false }
+        let start = named.firstRange(of: "://")?.upperBound ?? named.startIndex
+        var path = named[start...].split(separator: "/").dropFirst().map { $0.lowercased() }
+        let isUserFlow = path.first == "tfp"
+        if isUserFlow { path.removeFirst() }
+        guard let tenantID = path.first, isHost(address, of: tenantID) else { return false }
+        if isUserFlow { guard path.count > 1, path[1] == userFlow else { return false } }
+        if tenantID == "{tenantid}" { return isTenantless }
+        // The id stands where a domain or a word was asked for; another domain or word is another tenant.
+        return tenant == tenantID || ClientInfo.isTenantID(tenantID) && !ClientInfo.isTenantID(tenant ?? "")
+    }
+
+    /// Whether `address` is at a host of this authority's issuer: its own host, or for External ID, which apps may
+    /// reach by another name, the host that the tenant's id names.
+    private func isHost(_ address: WebAddress, of tenantID: String) -> Bool {
+        if Cloud.group(of: address.name) == Cloud.group(of: environment) { return true }
+        let mayBeExternalID = Cloud.isExternalID(environment) || !Cloud.contains(environment)
+        return mayBeExternalID && ClientInfo.isTenantID(tenantID) && address.name == "\(tenantID).ciamlogin.com"
     }
 }
 

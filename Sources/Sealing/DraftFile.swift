@@ -76,9 +76,13 @@ package final class DraftFile {
         return true
     }
 
-    /// Gives the file a name that nothing else has.
+    /// Gives the file a name that nothing else has, and no second one.
     private func take(_ target: String) -> Bool {
-        if let name { return link(name, target) == 0 }
+        if let name {
+            guard renameExclusively(name, to: target) else { return false }
+            self.name = nil
+            return true
+        }
         #if os(Linux)
         return linkat(AT_FDCWD, Self.openFile(descriptor), AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0
         #else

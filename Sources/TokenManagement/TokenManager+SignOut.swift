@@ -80,8 +80,8 @@ extension TokenManager {
         guard let account = try await store.performRead({ try $0.account(id) }) else { return .nothing }
         do {
             let authority = try Authority(of: account, requested: nil)
-            let metadata = try await documents(of: authority, over: transport).metadata()
-            guard let url = metadata.revocationEndpoint else { return .notOffered }
+            let documents = documents(of: authority, over: transport)
+            guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
             return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
         } catch let error as CancellationError {
             throw error

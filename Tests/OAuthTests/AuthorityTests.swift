@@ -112,4 +112,17 @@ struct AuthorityTests {
         #expect(!Cloud.isB2C("a.b2clogin.com.example.com"))
         #expect(!Cloud.isB2C("a.b2clogin.evil.com"))
     }
+
+    @Test(arguments: [
+        ("https://login.example/gen", true), ("https://login.example/gen/v2.0", true),
+        ("https://login.example/other", false), ("https://elsewhere.example/gen", false),
+        ("https://login.example/7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e/v2.0", true), ("https://login.example", false),
+    ])
+    func `an authority vouches for the issuer that its tenant may have, and for no other at its host`(
+        issuer: String,
+        vouches: Bool
+    ) throws {
+        let authority = try Authority(parsing: "https://login.example/gen")
+        #expect(authority.vouches(for: Account.ID(issuer: issuer, homeAccountID: "s")) == vouches)
+    }
 }

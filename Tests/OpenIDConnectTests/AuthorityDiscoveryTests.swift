@@ -69,6 +69,8 @@ struct AuthorityDiscoveryTests {
         ("https://harbor.ciamlogin.com/\(tenant)", "https://\(other).ciamlogin.com/\(other)/v2.0"),
         ("https://harbor.ciamlogin.com/\(tenant)", "https://\(other).ciamlogin.com/\(tenant)/v2.0"),
         ("https://harbor.ciamlogin.com/", "https://quay.ciamlogin.com/\(tenant)/v2.0"),
+        ("https://login.example/evil", "https://login.example/victim"),
+        ("https://login.example/\(tenant)", "https://login.example/victim/v2.0"),
     ])
     func `metadata of another issuer is refused`(authority: String, issuer: String) throws {
         let authority = try Authority(parsing: authority)

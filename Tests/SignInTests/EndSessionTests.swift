@@ -111,6 +111,21 @@ struct EndSessionTests {
         }
     }
 
+    @Test func `a page that comes back with an error has ended nothing`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let user = ReactingUser { address in
+                let sent = parameters(of: address)
+                guard let back = sent["post_logout_redirect_uri"], let state = sent["state"] else { return }
+                let answer = HTTPRequest("GET", back + "?error=invalid_request&state=\(state)")
+                _ = try await SignInScene.transport.send(answer, limits: .issuer)
+            }
+            let report = try await scene.application(user).sessions()[0].endSession()
+            #expect(report.browser.outcome == .notConfirmed)
+            #expect(report.browser.reason?.contains("invalid_request") == true)
+        }
+    }
+
     @Test func `an issuer without a logout page signs out, and says that it has none`() async throws {
         try await SignInScene.open { scene in
             _ = try await scene.signIn()

@@ -77,6 +77,17 @@ struct DiscoveryTests {
         #expect(scene.issuer.forms("/op/revoke").count == 1)
     }
 
+    @Test func `a sign-out revokes at an endpoint that the issuer offers since its metadata were kept`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(Self.answer))
+        scene.expire()
+        _ = try await scene.acquire()
+        scene.issuer.publish(JSONValue.Object([("revocation_endpoint", .string(scene.issuer.issuer + "/revoke"))]))
+        scene.issuer.answer(.init(), at: "/op/revoke")
+        #expect(try await scene.manager().signOut(scene.account) == .revoked)
+        #expect(scene.issuer.forms("/op/revoke").count == 1)
+    }
+
     @Test func `an issuer that publishes nothing is an error that names the address`() async throws {
         let scene = try OpenScene()
         scene.issuer.publish(at: "/elsewhere")
@@ -143,7 +154,7 @@ struct DiscoveryTests {
         #expect(scene.tokenRequestCount == 2)
     }
 
-    @Test(arguments: [404, 405, 410])
+    @Test(arguments: [301, 302, 307, 308, 404, 405, 410])
     func `a token endpoint that has moved is found, and has the refresh token once`(status: Int) async throws {
         let scene = try OpenScene()
         scene.issuer.answer(.init(Self.answer))

@@ -132,7 +132,7 @@ struct SignOutTests {
         try await Scene.open { (scene: Scene) async throws in
             let base = scene.provider.baseURL
             let body = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
-            scene.provider.faults.add(.answer(body: body, at: "metadata"))
+            scene.provider.faults.add(.answer(body: body, at: "metadata", times: nil))
             #expect(try await scene.manager().signOut(scene.account) == .notOffered)
             await #expect(try scene.store.accounts().isEmpty)
         }

@@ -33,7 +33,7 @@ package struct EndSessionFlow: Sendable {
         do {
             let authority = try Authority(of: session.account, requested: nil)
             let documents = IssuerDocuments(of: authority, cachedIn: store, transport: transport, limits: limits)
-            guard let found = try await documents.metadata().endSessionEndpoint else {
+            guard let found = try await documents.endpoint(\.endSessionEndpoint) else {
                 return BrowserSessionReport(outcome: .notOffered)
             }
             endpoint = found
@@ -55,8 +55,12 @@ package struct EndSessionFlow: Sendable {
                 }
                 try await userAgent.open(page, startingAt: start)
                 report.outcome = .notConfirmed
-                _ = try await reception.answer(within: timeLimit)
-                report = BrowserSessionReport(outcome: .ended)
+                let answer = try await reception.answer(within: timeLimit)
+                if let refusal = answer.refusal {
+                    report.reason = refusal.problem
+                } else {
+                    report = BrowserSessionReport(outcome: .ended)
+                }
             } catch let error as SignInError where error.code == .timedOut {
                 report.reason = "the issuer's page did not come back within the time limit"
             } catch {

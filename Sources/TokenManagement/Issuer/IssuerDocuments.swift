@@ -50,6 +50,14 @@ package struct IssuerDocuments: Sendable {
         return try await fetchedMetadata()
     }
 
+    /// One of the endpoints that an issuer need not have; nil if it publishes none now, whatever it did before.
+    ///
+    /// - Throws: As ``metadata()`` does.
+    package func endpoint(_ endpoint: KeyPath<IssuerMetadata, String?>) async throws -> String? {
+        if let kept = try await keptMetadata()?[keyPath: endpoint] { return kept }
+        return try await fetchedMetadata()[keyPath: endpoint]
+    }
+
     private func fetchedMetadata() async throws -> IssuerMetadata {
         let (metadata, lifetime) = try await discovery.metadata(of: authority)
         try await keep(metadata.document, authority.url, lifetime)

@@ -121,8 +121,8 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    /// The statuses of a server that has no token endpoint there.
-    private static let absences = [404, 405, 410]
+    /// The statuses of a server that has no token endpoint there. To follow a redirect would send the token anywhere.
+    private static let absences = [301, 302, 307, 308, 404, 405, 410]
 
     /// Sends the request, and to another place if the issuer names one where the known one is gone.
     private func send(_ form: FormParameters, _ key: DPoPKey?) async throws -> TokenEndpointAnswer {

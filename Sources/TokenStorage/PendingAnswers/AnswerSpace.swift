@@ -124,15 +124,14 @@ final class AnswerRoom: Sendable {
 
     private static func allocate(_ descriptor: Int32, count: off_t) -> Bool {
         #if !canImport(Darwin)
-        let result = posix_fallocate(descriptor, 0, count)
+        var result = posix_fallocate(descriptor, 0, count)
+        while result == EINTR { result = posix_fallocate(descriptor, 0, count) }
         if result == 0 { return true }
         errno = result
-        guard result == EOPNOTSUPP || result == EINVAL else { return false }
+        // Not every file system, nor every container, lets it be asked for.
+        guard [EOPNOTSUPP, EINVAL, ENOSYS, EPERM].contains(result) else { return false }
         #endif
-        let zeros = [UInt8](repeating: 0, count: 1 << 16)
-        return stride(from: 0, to: count, by: zeros.count).allSatisfy {
-            pwrite(descriptor, zeros, zeros.count, $0) == zeros.count
-        }
+        return (try? StoreFile.overwrite(descriptor, size: Int64(count), of: "")) != nil
     }
 }
 

@@ -50,7 +50,8 @@ package final class RefreshLock: Sendable {
     /// Waits for a lock of the kernel.
     ///
     /// A holder that is alive is done within `patience`. One that is not done then has been stopped, and the next one
-    /// goes on without it, one at a time by a second byte of the lock file; when two were stopped the waiting ends.
+    /// goes on without it, one at a time by a second byte of the lock file; when two were stopped the waiting ends. Only
+    /// the time counts in which this process ran: while a machine sleeps, its holder has not been able to finish either.
     fileprivate static func acquire(
         _ first: KernelLock.Range,
         of path: StorePath,
@@ -58,17 +59,18 @@ package final class RefreshLock: Sendable {
     ) async throws -> RefreshLock {
         let lock = try KernelLock(of: path)
         let ranges = [first, .init(offset: first.offset + 1)]
-        let start = ContinuousClock.now
+        var waited = Duration.zero
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
         while true {
-            let waited = ContinuousClock.now - start
             for range in ranges.prefix(waited >= patience ? 2 : 1) where try lock.tryLock(range, of: path) {
                 return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry)
             }
             guard waited < patience * 3 else { throw isRefreshing }
             isFirstTry = false
+            let start = ContinuousClock.now
             try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+            waited += min(ContinuousClock.now - start, .milliseconds(100))
             pause = min(pause * 2, .milliseconds(12))
         }
     }

@@ -27,20 +27,24 @@ extension StoreReading {
     }
 }
 
+/// A refresh token that was chosen is not the store's any more: it is not sent, and another choice is made.
+package struct ReplacedToken: Error {}
+
 extension TokenStore {
     /// Commits that `token` is about to be sent.
     ///
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
+    /// - Throws: ``ReplacedToken`` where the store has another token by now, or none; ``TokenStoreError``.
     package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
         var own: (attempt: RefreshAttempt, earlier: RefreshAttempt?)?
         return try write { session in
-            let account = try session.accountRow(token.account)
+            guard let account = try session.accountRow(token.account), try session.isCurrent(token) else {
+                throw ReplacedToken()
+            }
             var earlier = try session.attempt(token)
             // After a commit whose answer was lost it is the one of this call.
             if session.mayHaveHappened, let own, own.attempt == earlier { earlier = own.earlier }
-            if let account, try session.isCurrent(token) {
-                own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
-            }
+            own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
             return earlier
         }
     }

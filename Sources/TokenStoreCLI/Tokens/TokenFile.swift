@@ -126,11 +126,14 @@ private struct RefreshPace {
         return max(due, now + max(1, min(10, rest / 2)))
     }
 
-    /// Waits by the clock on the wall, which goes on while a machine sleeps.
+    /// Waits by the clock on the wall, which goes on while a machine sleeps; one that is set back ends the waiting.
     func wait(until date: Date) {
+        var last = Date()
         while true {
-            let rest = date.timeIntervalSinceNow
-            guard rest > 0 else { return }
+            let now = Date()
+            let rest = date.timeIntervalSince(now)
+            guard rest > 0, now >= last else { return }
+            last = now
             _ = poll(nil, 0, Int32(min(rest, 30) * 1000) + 1)
         }
     }
