@@ -165,11 +165,8 @@ extension TokenStore {
 
 extension StoreConnection {
     /// Every table but those of the store itself, those that others refer to last.
-    private static let contents = [
-        "claim_index", "refresh_attempt", "throttle", "issuer_document", "dpop_key", "access_token", "refresh_token",
-        "id_token", "tenant_profile", "account_tag", "default_account", "account_state", "authority_map", "sign_out",
-        "app_metadata", "foreign_entry", "account", "mark_key",
-    ]
+    private static let contents =
+        ["claim_index"] + SealedTable.all.reversed().filter { $0 !== SealedTable.event }.map(\.name)
 
     /// Empties the tables, with the keys of what was in them.
     fileprivate func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
