@@ -33,7 +33,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// Whether a token for fewer scopes than asked for is an error.
     public var requiresAllScopes = false
 
-    /// The type of the token, and the key that a proof-of-possession token is bound to.
+    /// The type of the token, such as `Bearer` or `DPoP`.
     public var tokenType = "Bearer"
 
     /// The key that a proof-of-possession token must be bound to.

@@ -48,7 +48,7 @@ public struct TokenManagerOptions: Sendable {
     /// token that is being used.
     package var patience = Self.longestRefresh + .seconds(2)
 
-    /// A manager of one client's tokens in a store.
+    /// The usual options.
     public init() {}
 
     var longestRefresh: Duration { min(refreshLimit ?? limits.total * 2, Self.longestRefresh) }

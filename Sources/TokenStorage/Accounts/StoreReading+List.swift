@@ -114,7 +114,7 @@ public struct AccountSummary: Sendable {
     /// Whether there is a refresh token that the issuer has not refused for good.
     public let hasRefreshToken: Bool
 
-    /// How many access tokens are in each state.
+    /// Access tokens that are good and not yet worth refreshing.
     public let validCount: Int
 
     /// Access tokens that are good but worth refreshing.
