@@ -64,7 +64,7 @@ public struct SealingError: CodedError, Hashable {
     /// The id of the key that was found instead.
     public private(set) var foundKeyID: String?
 
-    /// An error of a code, for tests and key sources of your own.
+    /// Makes an error; `problem` is one sentence without advice, and is shortened where it has over 1,200 characters.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

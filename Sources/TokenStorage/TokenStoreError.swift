@@ -104,7 +104,7 @@ public struct TokenStoreError: CodedError, Equatable {
     /// Whether what was written may be there all the same: the answer to its commit was lost.
     var mayHaveHappened = false
 
-    /// An error of a code, for tests.
+    /// Makes an error; `problem` is one sentence without advice, and is shortened where it has over 1,200 characters.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence

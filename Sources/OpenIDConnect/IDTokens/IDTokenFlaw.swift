@@ -69,7 +69,7 @@ public struct IDTokenFlaw: CodedError, Hashable {
     /// What may help; nil if nothing is known.
     public let remedy: Remedy?
 
-    /// An error of a code, for tests and for code that stands in for the library.
+    /// Makes an error; `problem` is one sentence without advice, and is shortened where it has over 1,200 characters.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
         self.problem = problem.boundedSentence
