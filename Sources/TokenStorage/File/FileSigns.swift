@@ -31,8 +31,7 @@ struct FileSigns {
             return nil
         }
         hasApplicationID = Self.namesProgram(header)
-        // The two magic numbers of a log differ in the last bit.
-        isLog = header.starts(with: [0x37, 0x7F, 0x06, 0x82]) || header.starts(with: [0x37, 0x7F, 0x06, 0x83])
+        isLog = Self.isLog(header)
         isBlank = header.allSatisfy { $0 == 0 }
         // In a log a header of 32 bytes comes first, and one of 24 before each page.
         let (start, stride) = isLog ? (32 + 24, Self.pageSize + 24) : (0, Self.pageSize)
@@ -40,6 +39,11 @@ struct FileSigns {
             let page = connection.bytes(at: Int64(start + index * stride), count: Self.pageSize)
             return page.map { Self.isOwn($0, isFirst: index == 0, keyID: keyID) } ?? false
         }
+    }
+
+    /// Whether a file that begins so is a write-ahead log; the two magic numbers of one differ in the last bit.
+    static func isLog(_ start: [UInt8]) -> Bool {
+        start.starts(with: [0x37, 0x7F, 0x06, 0x82]) || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
     }
 
     /// Whether the first page of a regular file names this program.
@@ -69,7 +73,8 @@ struct FileSigns {
 }
 
 extension [UInt8] {
-    fileprivate func contains(_ pattern: [UInt8]) -> Bool {
+    /// Whether `pattern` is anywhere in the bytes.
+    func contains(_ pattern: [UInt8]) -> Bool {
         guard let first = pattern.first else { return true }
         var rest = self[...]
         while let start = rest.firstIndex(of: first) {

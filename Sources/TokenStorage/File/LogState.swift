@@ -51,7 +51,7 @@ struct LogState: Equatable {
         let status = FileStatus(path.log)
         size = status?.size
         isRegular = status?.kind == .regular
-        header = isRegular ? Self.header(of: path.log) : nil
+        header = isRegular ? StoreFile.beginning(of: path.log, count: Self.headerSize) : nil
         hasIndex = FileStatus(path.sharedMemory) != nil
         database = Change(path.database)
     }
@@ -105,17 +105,7 @@ struct LogState: Equatable {
     /// Whether a log that begins so is one of SQLite's.
     private static func isHeader(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == headerSize else { return false }
-        func number(at offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        let (magic, pageSize) = (number(at: 0), number(at: 8))
-        return magic & ~1 == 0x377F_0682 && (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1
-    }
-
-    private static func header(of log: String) -> [UInt8]? {
-        let descriptor = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: headerSize)
-        let count = pread(descriptor, &bytes, headerSize, 0)
-        return count < 0 ? nil : Array(bytes.prefix(count))
+        let pageSize = bytes[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return FileSigns.isLog(bytes) && (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1
     }
 }

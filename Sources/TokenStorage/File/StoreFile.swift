@@ -201,6 +201,32 @@ struct StoreFile {
     /// A descriptor of an existing file for writing, or -1.
     static func openExisting(_ name: String) -> Int32 { open(name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
 
+    /// The first bytes of a file, `count` at most; nil if they cannot be read.
+    ///
+    /// Not for a database: closing a descriptor of one drops the locks that this process has on it.
+    static func beginning(of name: String, count: Int) -> [UInt8]? {
+        let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = pread(descriptor, &bytes, count, 0)
+        return length < 0 ? nil : Array(bytes.prefix(length))
+    }
+
+    /// Overwrites the first `size` bytes of an open file with zeros, and forces them to the disk.
+    static func overwrite(_ descriptor: Int32, size: Int64, of name: String) throws(TokenStoreError) {
+        let zeros = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
+        var written: Int64 = 0
+        while written < size {
+            let count = Int(min(Int64(zeros.count), size - written))
+            let result = pwrite(descriptor, zeros, count, off_t(written))
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw failure("overwritten", name) }
+            written += Int64(result)
+        }
+        guard fsync(descriptor) == 0 else { throw failure("overwritten", name) }
+    }
+
     /// Forces a file or directory to the disk.
     func synchronize(_ name: String) throws {
         let descriptor = open(name, O_RDONLY | O_CLOEXEC)

@@ -50,32 +50,18 @@ extension StoreFiles {
     private static func isCompanion(_ file: String, _ suffix: String) -> Bool {
         // No connection of this process has one of these open that could lose its locks when this is closed.
         guard let status = FileStatus(file), status.kind == .regular, status.owner == geteuid(),
-            let start = beginning(of: file)
+            let start = StoreFile.beginning(of: file, count: indexSize)
         else { return false }
         guard !start.isEmpty else { return true }
         return switch suffix {
-        case "-wal": isLog(start)
+        case "-wal": FileSigns.isLog(start)
         case "-shm": isIndex(start, size: status.size)
         default: isJournal(start)
         }
     }
 
-    /// The first bytes of a regular file, as many as the smallest index of a log has; nil if they cannot be read.
-    private static func beginning(of file: String) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: indexSize)
-        let count = pread(descriptor, &bytes, indexSize, 0)
-        return count < 0 ? nil : Array(bytes.prefix(count))
-    }
-
+    /// The smallest index of a log.
     private static let indexSize = 32_768
-
-    /// The two magic numbers of a log differ in the last bit.
-    private static func isLog(_ start: [UInt8]) -> Bool {
-        start.starts(with: [0x37, 0x7F, 0x06, 0x82]) || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
-    }
 
     /// An index begins with its version, in the byte order of the machine; before that is written, there are zeros.
     private static func isIndex(_ start: [UInt8], size: Int64) -> Bool {
@@ -95,18 +81,14 @@ extension StoreFiles {
 
     /// Whether `id` is anywhere in a file.
     private static func contains(_ id: [UInt8], in file: String) -> Bool {
-        guard let first = id.first, let status = FileStatus(file), status.kind == .regular,
+        guard !id.isEmpty, let status = FileStatus(file), status.kind == .regular,
             let connection = try? Connection(path: file, mode: .immutable, busyTimeout: .zero)
         else { return false }
         let size = 1 << 20
         // Each part begins with the last bytes of the one before, where the id may begin.
         for offset in stride(from: 0, to: status.size, by: size - id.count + 1) {
             guard let bytes = connection.bytes(at: offset, count: size) else { return false }
-            var rest = bytes[...]
-            while let start = rest.firstIndex(of: first) {
-                if rest[start...].starts(with: id) { return true }
-                rest = rest[(start + 1)...]
-            }
+            if bytes.contains(id) { return true }
         }
         return false
     }

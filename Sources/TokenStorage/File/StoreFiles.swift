@@ -234,15 +234,6 @@ package struct StoreFiles {
         guard FileStatus(descriptor: descriptor)?.isSameFile(as: status) ?? false else {
             throw .busy("\(name) was replaced by another file meanwhile", .retry)
         }
-        let zeros = [UInt8](repeating: 0, count: 1 << 16)
-        var written: Int64 = 0
-        while written < status.size {
-            let count = Int(min(Int64(zeros.count), status.size - written))
-            let result = zeros.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, count, off_t(written)) }
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else { throw StoreFile.failure("overwritten", name) }
-            written += Int64(result)
-        }
-        guard fsync(descriptor) == 0 else { throw StoreFile.failure("overwritten", name) }
+        try StoreFile.overwrite(descriptor, size: status.size, of: name)
     }
 }

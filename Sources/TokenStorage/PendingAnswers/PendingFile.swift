@@ -140,17 +140,8 @@ struct PendingFile: Hashable, Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw StoreFile.failure("opened", name) }
-        let zeros = [UInt8](repeating: 0, count: min(Int(status.st_size), 1 << 16))
-        var written = 0
-        while written < Int(status.st_size) {
-            let count = pwrite(descriptor, zeros, min(zeros.count, Int(status.st_size) - written), off_t(written))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw StoreFile.failure("overwritten", name) }
-            written += count
-        }
-        guard fsync(descriptor) == 0, unlink(name) == 0 || errno == ENOENT else {
-            throw StoreFile.failure("removed", name)
-        }
+        try StoreFile.overwrite(descriptor, size: Int64(status.st_size), of: name)
+        guard unlink(name) == 0 || errno == ENOENT else { throw StoreFile.failure("removed", name) }
     }
 }
 
