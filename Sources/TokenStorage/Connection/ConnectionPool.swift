@@ -164,8 +164,7 @@ final class LockedConnection: @unchecked Sendable {
                 return result
             }
             guard ContinuousClock.now - start < limit else { return nil }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 200_000...1_000_000))
-            nanosleep(&pause, nil)
+            Pauses.wait(.microseconds(Int.random(in: 200...1_000)))
         }
     }
 

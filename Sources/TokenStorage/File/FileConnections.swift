@@ -1,14 +1,6 @@
 import Database
 import OAuth
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The connections to a store that is a file: those that read, the one that writes, and the one that notices commits.
 final class FileConnections: Sendable {
     let path: StorePath
@@ -230,8 +222,7 @@ final class FileConnections: Sendable {
                     .retry
                 )
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
-            nanosleep(&pause, nil)
+            Pauses.wait(.microseconds(Int.random(in: 500...2_000)))
         }
     }
 

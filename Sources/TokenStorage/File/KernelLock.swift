@@ -50,8 +50,7 @@ package final class KernelLock: Sendable {
                     .retryLater
                 )
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
-            nanosleep(&pause, nil)
+            Pauses.wait(.microseconds(Int.random(in: 500...2_000)))
         }
     }
 
@@ -112,8 +111,7 @@ final class ExclusiveAccess {
                     Remedy(.closeOtherProgram, "close it and try again")
                 )
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...2_000_000))
-            nanosleep(&pause, nil)
+            Pauses.wait(.microseconds(Int.random(in: 500...2_000)))
         }
         return ExclusiveAccess(descriptor)
     }
