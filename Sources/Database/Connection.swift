@@ -62,6 +62,14 @@ package final class Connection {
         }
     }
 
+    /// Runs `body`, in which statements wait for `timeout`.
+    package func withBusyTimeout<Result>(_ timeout: Duration, _ body: () throws -> Result) rethrows -> Result {
+        let usual = busyTimeout
+        busyTimeout = timeout
+        defer { busyTimeout = usual }
+        return try body()
+    }
+
     /// Runs one or more statements that take no values, such as a migration.
     package func execute(_ script: String) throws {
         switch engine {

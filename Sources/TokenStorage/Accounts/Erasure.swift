@@ -50,12 +50,10 @@ extension StoreConnection {
     /// Goes on with an erasure that was interrupted; where it cannot be finished now, the next opening tries again.
     func resumeErasure() throws {
         guard try isErasureUnfinished() else { return }
-        let timeout = connection.busyTimeout
         // A command that has something else to do does not wait long for another process that reads.
-        connection.busyTimeout = min(timeout, .milliseconds(200))
-        defer { connection.busyTimeout = timeout }
+        let limit = min(connection.busyTimeout, .milliseconds(200))
         // Where it is unfinished again, the entry that says so stays.
-        _ = try erasure(within: connection.busyTimeout)
+        _ = try connection.withBusyTimeout(limit) { try erasure(within: limit) }
     }
 
     /// Removes the whole copies that a restore or a repair has left that was killed, unless one is at work.
@@ -131,10 +129,7 @@ extension Connection {
     ///
     /// SQLite keeps every writer out for as long as it waits for readers, so it waits for a time only.
     fileprivate func triesToEmptyLog(for patience: Duration) throws -> Bool {
-        let timeout = busyTimeout
-        busyTimeout = min(timeout, patience)
-        defer { busyTimeout = timeout }
-        return try checkpointTruncating()
+        try withBusyTimeout(min(busyTimeout, patience)) { try checkpointTruncating() }
     }
 }
 

@@ -147,10 +147,8 @@ final class FileConnections: Sendable {
         return try TokenStoreError.translating(at: path) {
             try followingName {
                 try writer.withSession(within: limit, checking: { try $0.requireName() }, or: openWriter) { session in
-                    let timeout = session.connection.busyTimeout
-                    session.connection.busyTimeout = min(timeout, limit)
-                    defer { session.connection.busyTimeout = timeout }
-                    return try body(session)
+                    let connection = session.connection
+                    return try connection.withBusyTimeout(min(connection.busyTimeout, limit)) { try body(session) }
                 }
             }
         }

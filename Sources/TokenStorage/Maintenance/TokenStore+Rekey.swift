@@ -89,10 +89,7 @@ extension StoreConnection {
             _ = try write { try finishRekey(to: key) }
         }
         // Opening does not wait for who reads older pages; the next deletion empties the log.
-        let timeout = connection.busyTimeout
-        connection.busyTimeout = .zero
-        defer { connection.busyTimeout = timeout }
-        _ = try connection.checkpointTruncating()
+        _ = try connection.withBusyTimeout(.zero) { try connection.checkpointTruncating() }
     }
 
     /// Makes a new data key current, unless a rekey is under way already.

@@ -243,10 +243,7 @@ extension StoreConnection {
     /// Runs `body`, of which one statement may be about all rows of a table: a server gets some minutes for each.
     func withLongStatements<Result>(_ body: () throws -> Result) throws -> Result {
         guard connection.isServer else { return try body() }
-        let patience = connection.busyTimeout
-        connection.busyTimeout = max(patience, .seconds(600))
-        defer { connection.busyTimeout = patience }
-        return try body()
+        return try connection.withBusyTimeout(max(connection.busyTimeout, .seconds(600)), body)
     }
 
     /// Holds back every other work on many accounts, which would wait for accounts that this one has locked, and this
