@@ -48,18 +48,28 @@ extension StoreConnection {
         like token: IDTokenRow,
         account: Int64
     ) throws -> (id: Int64, intact: (Secret, JSONValue.Object)?)? {
-        try connection.first(
-            Self.tokenAlike,
-            .integer(account),
-            .text(token.clientID.folded),
-            .text(token.realmFold),
-            .text(token.environment)
-        ) { row in
+        try firstToken(like: token, account: account) { row in
             (
                 id: row.integer(0),
                 intact: try intact { (try open(row, of: .idToken), try openMembers(row, of: .idToken, 1)) }
             )
         }
+    }
+
+    /// What `body` makes of the ID token of the same account, client, tenant and host; nil if there is none.
+    private func firstToken<Found>(
+        like token: IDTokenRow,
+        account: Int64,
+        _ body: (Row) throws -> Found
+    ) throws -> Found? {
+        try connection.first(
+            Self.tokenAlike,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.realmFold),
+            .text(token.environment),
+            body: body
+        )
     }
 
     /// Asks a server what ``saveIDToken(_:claims:account:)`` will ask first.
@@ -202,19 +212,13 @@ extension StoreConnection {
     /// - Returns: whether anything changed, and how old it is beside the one that was there; nil where nothing tells.
     func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> (Bool, ImportedAge?) {
         let stored =
-            try connection.first(
-                Self.tokenAlike,
-                .integer(account),
-                .text(token.clientID.folded),
-                .text(token.realmFold),
-                .text(token.environment)
-            ) { row in
+            try firstToken(like: token, account: account) { row in
                 try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
             } ?? nil
         guard let (secret, realm) = stored, let known = (try? IDToken(decoding: secret))?.claims else {
             return (try saveIDToken(token, claims: claims, account: account), nil)
         }
-        // A token that cannot be decoded takes the place of none that can.
+        // One that cannot be decoded never replaces one that can.
         guard let claims else { return (false, nil) }
         var age: ImportedAge?
         if let newest = known.issuedAt, let own = claims.issuedAt {
