@@ -55,7 +55,9 @@ extension RefreshExchange {
         do {
             var wasBound = false
             if answered.key != nil, !AccessToken.isDPoP(response.tokenType) {
-                wasBound = try await store.performRead { try $0.hasBoundAccessTokens(of: account, client: client) }
+                wasBound = try await store.performRead {
+                    try $0.hasBoundAccessTokens(of: account, client: client) ?? false
+                }
             }
             try options.dpop.check(response, boundTo: answered.key, wasBound: wasBound)
         } catch {

@@ -89,18 +89,9 @@ extension StoreReading {
         try read { session in Int(try session.connection.integer("SELECT count(*) FROM dpop_key") ?? 0) }
     }
 
-    /// Whether access tokens of an account at a client are bound to the session's key, and not its refresh token alone.
-    package func hasBoundAccessTokens(of account: Account.ID, client: String) throws -> Bool {
-        try boundAccessTokens(of: account, client: client) == true
-    }
-
-    /// The same, where it counts as bound if there is a key and no access token tells.
-    package func bindsAccessTokens(of account: Account.ID, client: String) throws -> Bool {
-        try boundAccessTokens(of: account, client: client) ?? true
-    }
-
+    /// Whether access tokens of an account at a client are bound to the session's key, and not its refresh token alone;
     /// nil where there is a key, and no access token that tells.
-    private func boundAccessTokens(of account: Account.ID, client: String) throws -> Bool? {
+    package func hasBoundAccessTokens(of account: Account.ID, client: String) throws -> Bool? {
         try read { session in
             guard let key = try session.boundKeyID(of: account, client: client),
                 let row = try session.accountRow(account)

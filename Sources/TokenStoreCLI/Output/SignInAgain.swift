@@ -44,7 +44,7 @@ struct SignInAgain {
         authority = request?.authority
         // Where that cannot be read, the command is as good as it can be.
         granted = (try? store.refreshTokens(of: account.id, client: client))?.first?.scope ?? Scope([])
-        isBound = (try? store.bindsAccessTokens(of: account.id, client: client)) ?? false
+        isBound = (try? store.hasBoundAccessTokens(of: account.id, client: client) ?? true) ?? false
         grant = try? store.signInGrant(of: account.id)
         caFile = network?.caFile
         self.arguments = arguments
