@@ -66,6 +66,10 @@ final class ServerWatch: Sendable {
     /// This process has committed something.
     func didChange(_ changes: [ServerChange]) {
         forget(changes)
+        wakeSignals()
+    }
+
+    private func wakeSignals() {
         for signal in state.withLock({ $0.signals }) { signal.wake() }
     }
 
@@ -76,6 +80,11 @@ final class ServerWatch: Sendable {
             if state.heard.count > 10_000 { state.heard = [] }
             state.heard.formUnion(changes.map(\.event))
         }
+        drop(changes)
+    }
+
+    /// Takes from memory what changes concern; one of no account may concern any.
+    private func drop(_ changes: [ServerChange]) {
         for change in changes {
             if change.account == 0 { empty() } else { cache.drop(change.account) }
         }
@@ -153,32 +162,32 @@ final class ServerWatch: Sendable {
 
     /// Watches over one connection until it is lost.
     private func watch(_ storeID: [UInt8]) throws {
-        let ear = try Ear(address, ServerChange.channel(of: storeID), settings)
-        let spreadsRows = try ear.use { $0.spreadsRows }
+        let source = try CommitSource(address, ServerChange.channel(of: storeID), settings)
+        let spreadsRows = try source.use { $0.spreadsRows }
         // What was announced while nobody listened was missed.
         empty()
         var (next, lowest, before) = (ContinuousClock.now, Int64?.none, Int64?.none)
         while !isStopped {
             let start = ContinuousClock.now
             if start >= next {
-                try requireCurrent(storeID, ear)
-                let found = try look(by: ear, from: before ?? lowest, at: start)
+                try requireCurrent(storeID, source)
+                let found = try look(by: source, from: before ?? lowest, at: start)
                 // What several machines commit shows on the last of them a moment after the first has committed.
                 if spreadsRows { before = lowest }
                 lowest = found
                 next = start + interval
             }
-            let changes = try ear.listen(for: ContinuousClock.now.duration(to: next))
+            let changes = try source.listen(for: ContinuousClock.now.duration(to: next))
             guard let changes else { continue }
             forget(changes)
-            for signal in state.withLock({ $0.signals }) { signal.wake() }
+            wakeSignals()
         }
     }
 
     /// Makes sure that the server has the store still, and that no other server has taken its own place.
-    private func requireCurrent(_ storeID: [UInt8], _ ear: Ear) throws {
+    private func requireCurrent(_ storeID: [UInt8], _ source: CommitSource) throws {
         guard state.withLock({ $0.storeID == storeID }) else { throw CancellationError() }
-        try ear.use { connection in
+        try source.use { connection in
             guard timelines.isNewest(connection.timeline) else {
                 throw PostgreSQLError(.wrongKindOfServer, "another server has taken its place", state: .lost)
             }
@@ -191,14 +200,14 @@ final class ServerWatch: Sendable {
     /// Reads what was committed since the look before, of which `lowest` is the oldest transaction that was open then.
     ///
     /// - Returns: the oldest that is open now.
-    private func look(by ear: Ear, from lowest: Int64?, at start: ContinuousClock.Instant) throws -> Int64 {
+    private func look(by source: CommitSource, from lowest: Int64?, at start: ContinuousClock.Instant) throws -> Int64 {
         guard let lowest else {
-            let first = try ear.use { try $0.integer(Self.oldest) } ?? 0
+            let first = try source.use { try $0.integer(Self.oldest) } ?? 0
             trust(from: start)
             return first
         }
         var (oldest, changes, isTold) = (lowest, [ServerChange](), true)
-        try ear.use { connection in
+        try source.use { connection in
             // In this order, and not in one statement: the server knows which transactions are open, and not each
             // machine that has rows.
             let open = try connection.ask(Self.oldest)
@@ -219,10 +228,8 @@ final class ServerWatch: Sendable {
             return new
         }
         if !isTold { empty() }
-        for change in new {
-            if change.account == 0 { empty() } else { cache.drop(change.account) }
-        }
-        if !new.isEmpty || !isTold { for signal in state.withLock({ $0.signals }) { signal.wake() } }
+        drop(new)
+        if !new.isEmpty || !isTold { wakeSignals() }
         trust(from: start)
         return oldest
     }
@@ -251,7 +258,7 @@ final class ServerWatch: Sendable {
 }
 
 /// The connection by which commits are noticed.
-private enum Ear {
+private enum CommitSource {
     case listener(Listener)
 
     /// Behind a pooler nobody can listen, and the record of use alone tells.
