@@ -9,9 +9,11 @@ extension Connection {
         try integer("SELECT (to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL)::int::bigint") == 1
     }
 
-    /// Whether the rows of the accounts are spread; asked only where there is Citus.
+    /// Whether the rows of the accounts are spread.
     func isDistributed() throws -> Bool {
-        try integer("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('account')") != nil
+        // Without Citus there is no such table to ask.
+        guard try hasCitus() else { return false }
+        return try integer("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('account')") != nil
     }
 
     /// Lets tables be changed in a transaction that also uses them.

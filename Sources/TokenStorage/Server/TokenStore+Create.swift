@@ -104,7 +104,7 @@ private struct ServerCreation {
             if isDistributed { try connection.distributeTables() }
             try roles.grant(on: address.schema, by: connection)
             try connection.requireGranted(roles, on: address.schema, at: location)
-            // Who was quick may have made something in between.
+            // Another role may have added something since the first check.
             try connection.requireTrustedSchema(address.schema, at: location)
             // The server may come to commit although its answer is lost.
             store.use.begin()
@@ -113,7 +113,7 @@ private struct ServerCreation {
 
     /// Leaves the store as it is that is there already.
     private func leave(_ connection: Connection) throws -> Bool {
-        guard try !isDistributed || connection.hasCitus() && connection.isDistributed() else {
+        guard try !isDistributed || connection.isDistributed() else {
             throw TokenStoreError.invalidArgument(
                 "the store at \(location) is there already, and is on one machine",
                 .correct("make one at another place, and copy it there")

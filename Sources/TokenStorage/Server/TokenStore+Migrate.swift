@@ -89,7 +89,7 @@ private struct ServerMigration {
     private func take(_ step: Migration, to version: Int, by connection: Connection) throws -> Bool {
         try connection.write {
             // Who writes holds the table, or the row where rows are spread over machines.
-            if try !connection.hasCitus() || !connection.isDistributed() {
+            if try !connection.isDistributed() {
                 try connection.execute("LOCK TABLE store IN EXCLUSIVE MODE")
             }
             guard try connection.integer(Self.lock) ?? 0 < version else { return false }
@@ -99,7 +99,7 @@ private struct ServerMigration {
             if try connection.hasCitus() { try connection.changeTablesOneByOne() }
             try connection.execute(step.sql)
             try connection.recordStep(to: version, step)
-            if try connection.hasCitus(), try connection.isDistributed() { try connection.distributeTables() }
+            if try connection.isDistributed() { try connection.distributeTables() }
             for roles in try ServerRoles.granted(by: connection) {
                 try roles.grant(on: address.schema, by: connection)
             }
