@@ -43,6 +43,9 @@ final class SealedTable: Sendable {
     let greatestID: SQL
 
     private let columns: String
+
+    /// Where the columns come from.
+    private let origin: String
     private let writing = AtomicLazyReference<WritingStatements>()
 
     init(
@@ -65,8 +68,8 @@ final class SealedTable: Sendable {
         let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
-        let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
-        selection = "SELECT \(columns) FROM \(name) t\(owner) "
+        origin = "FROM \(name) t " + (isOwned ? "LEFT JOIN account a ON a.id = t.account_id " : "")
+        selection = "SELECT \(columns) \(origin)"
         everyRow = SQL(selection + "ORDER BY t.id")
     }
 
@@ -94,10 +97,10 @@ final class SealedTable: Sendable {
     /// Whether a row may be without its proof: what a purge deletes, and so that it was one, needs no key; and so does
     /// the note that its erasing is unfinished.
     func needsNoProof(_ row: Row) -> Bool {
+        guard self === SealedTable.event else { return false }
         let kinds = [StoreEvent.Kind.purge, .erase].map(\.rawValue)
         // Behind the greatest id no other entry could be written.
-        guard name == "event", kinds.contains(row.text(self["kind"])), 0..<Int64.max - 1_000_000 ~= row.integer(0)
-        else { return false }
+        guard kinds.contains(row.text(self["kind"])), 0..<Int64.max - 1_000_000 ~= row.integer(0) else { return false }
         return ["account_mark", "client_id", "fingerprint"].allSatisfy { row.isNull(self[$0]) }
     }
 
@@ -127,10 +130,7 @@ final class SealedTable: Sendable {
     }
 
     /// ``selection`` with further columns.
-    func selection(with further: String) -> String {
-        let owner = isOwned ? " LEFT JOIN account a ON a.id = t.account_id" : ""
-        return "SELECT \(columns), \(further) FROM \(name) t\(owner) "
-    }
+    func selection(with further: String) -> String { "SELECT \(columns), \(further) \(origin)" }
 
     /// ``selection`` of rows whose account is there, by which an index may find them.
     var ownedSelection: String { "SELECT \(columns) FROM \(name) t JOIN account a ON a.id = t.account_id " }

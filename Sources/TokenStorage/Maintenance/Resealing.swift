@@ -117,12 +117,14 @@ extension StoreConnection {
 
     /// Computes the keyed hashes of a row anew, which hang on the data key as well.
     func rehash(_ row: Int64, of account: Int64, in table: SealedTable) throws {
-        switch table.name {
-        case "account_tag": try rehashTag(row, account: account)
-        case "id_token": try rehashClaims(row, account: account)
-        case "refresh_token": try rehashFingerprint(row, account: account)
-        case "foreign_entry": try rehashUnrecognizedEntry(row)
-        default: break
+        if table === SealedTable.accountTag {
+            try rehashTag(row, account: account)
+        } else if table === SealedTable.idToken {
+            try rehashClaims(row, account: account)
+        } else if table === SealedTable.refreshToken {
+            try rehashFingerprint(row, account: account)
+        } else if table === SealedTable.foreignEntry {
+            try rehashUnrecognizedEntry(row)
         }
     }
 

@@ -115,13 +115,13 @@ final class RowCopying {
         var tokens: [Int64: (id: Int64, owner: Int64)] = [:]
         var counts: [String: Int] = [:]
         for (table, rows) in page.rows {
-            let isDefault = table.name == "default_account"
+            let isDefault = table === SealedTable.defaultAccount
             // There is one default account.
             if isDefault, try session.rowCount([table]) ?? 0 > 0 { continue }
             for row in rows {
                 guard let owner = new[row.owner] else { continue }
                 let id = try session.write(row, of: table, new: isDefault ? 1 : nil, owner: owner)
-                if table.name == "refresh_token" { tokens[row.id] = (id, owner) }
+                if table === SealedTable.refreshToken { tokens[row.id] = (id, owner) }
                 counts[table.name, default: 0] += 1
             }
         }
