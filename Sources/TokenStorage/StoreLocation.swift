@@ -87,6 +87,12 @@ public struct StoreLocation: Hashable, Sendable {
         if case .file(let path) = kind { path } else { nil }
     }
 
+    /// The same for what only a file has; its caller has asked before where the store is.
+    package var file: StorePath {
+        guard let path else { preconditionFailure("a server is asked for its files") }
+        return path
+    }
+
     package var address: ServerAddress? {
         if case .server(let address) = kind { address } else { nil }
     }

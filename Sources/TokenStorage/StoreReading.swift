@@ -17,10 +17,7 @@ extension StoreReading {
     public var location: StoreLocation { connections.location }
 
     /// The file and what is beside it, for what only a file has.
-    package var path: StorePath {
-        guard let path = location.path else { preconditionFailure("a server is asked for its files") }
-        return path
-    }
+    package var path: StorePath { location.file }
 
     package var options: StoreOptions { connections.options }
 

@@ -1,3 +1,5 @@
+import Sealing
+
 /// What a commit on a server did, as it is told to those who keep tokens in memory.
 struct ServerChange: Hashable {
     /// The row of its entry in the record of use.
@@ -7,10 +9,7 @@ struct ServerChange: Hashable {
     let account: Int64
 
     /// Where the nodes that use a store hear of its commits.
-    static func channel(of storeID: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return "tokenstore_" + String(storeID.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-    }
+    static func channel(of storeID: [UInt8]) -> String { "tokenstore_" + storeID.hexadecimal }
 
     /// More than this many are not listed; the record of use has them.
     private static let longestList = 20

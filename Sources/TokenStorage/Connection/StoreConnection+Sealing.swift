@@ -83,7 +83,7 @@ extension StoreConnection {
     /// could never be opened again.
     func currentSealer() throws -> Sealer {
         let keys = try keys()
-        guard let sealer = keys.sealer(keys.currentID) else { throw SealingError.unknownDataKey(keys.currentID) }
+        guard let sealer = keys.currentSealer else { throw SealingError.unknownDataKey(keys.currentID) }
         return sealer
     }
 

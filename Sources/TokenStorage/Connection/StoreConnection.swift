@@ -115,10 +115,7 @@ package final class StoreConnection {
     }
 
     /// The file and what is beside it, for what only a file has.
-    var path: StorePath {
-        guard let path = location.path else { preconditionFailure("a server is asked for its files") }
-        return path
-    }
+    var path: StorePath { location.file }
 
     /// When the answer that is being stored was received, if that was earlier; Unix seconds.
     var answerTime: Int64?

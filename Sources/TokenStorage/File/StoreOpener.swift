@@ -184,7 +184,7 @@ struct StoreOpener {
         try TokenStoreError.translating(at: path) {
             try path.requireFile()
             try path.requireShortName()
-            let (missing, place) = missingDirectories()
+            let (missing, place) = path.missingDirectories()
             if missing.isEmpty {
                 try FilePermissions(path: path, isInspection: false).checkDirectory()
                 try file.refuseUnknownFileSystem()
@@ -197,20 +197,9 @@ struct StoreOpener {
         }
     }
 
-    /// The directories that are yet to be made, the lowest first, and the one that they are made in.
-    private func missingDirectories() -> (missing: [String], place: String) {
-        var missing: [String] = []
-        var directory = path.directory
-        while directory != "/", FileStatus(following: directory) == nil {
-            missing.append(directory)
-            directory = PathParts(directory).directory
-        }
-        return (missing, directory)
-    }
-
     /// Makes the directory of the store, and those above it that are missing.
     func createDirectory() throws {
-        let (missing, _) = missingDirectories()
+        let (missing, _) = path.missingDirectories()
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
     }
 
@@ -225,5 +214,18 @@ struct StoreOpener {
         guard fchmodat(AT_FDCWD, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 else {
             throw StoreFile.failure("protected", name)
         }
+    }
+}
+
+extension StorePath {
+    /// The directories that are yet to be made for the store, the lowest first, and the one that they are made in.
+    func missingDirectories() -> (missing: [String], place: String) {
+        var missing: [String] = []
+        var place = directory
+        while place != "/", FileStatus(following: place) == nil {
+            missing.append(place)
+            place = PathParts(place).directory
+        }
+        return (missing, place)
     }
 }

@@ -8,6 +8,7 @@ import SQL
 struct LostSignIns {
     private let damaged: Connection
     private let fresh: Connection
+    private let keptAccount: Statement
     private var found: [LostSignIn] = []
     private var isComplete = true
 
@@ -26,13 +27,13 @@ struct LostSignIns {
     private init(_ damaged: Connection, _ fresh: Connection) throws {
         self.damaged = damaged
         self.fresh = fresh
+        keptAccount = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         let accounts = try lostAccounts()
         try findLostTokens(accounts)
     }
 
     /// The accounts that an index names and the new database does not have.
     private mutating func lostAccounts() throws -> [Int64: Account] {
-        let isKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         var lost: [Int64: Account] = [:]
         // Before schema version 11 the column had another name.
         let hasKey = (try? damaged.prepare("SELECT account_key FROM account")) != nil
@@ -40,7 +41,7 @@ struct LostSignIns {
         let ids = "SELECT id, \(key), authority FROM account ORDER BY \(key), authority"
         note(
             try scan(ids) { row in
-                guard try isKept.isEmpty(row.integer(0)) else { return }
+                guard try keptAccount.isEmpty(row.integer(0)) else { return }
                 // The exact id follows the folded one where they differ.
                 let id = row.text(1).split(separator: "\u{1F}").last.map(String.init)
                 lost[row.integer(0)] = Account(homeAccountID: id, authority: row.text(2))
@@ -48,7 +49,7 @@ struct LostSignIns {
         )
         note(
             try scan("SELECT id, username_fold FROM account ORDER BY username_fold") { row in
-                guard try isKept.isEmpty(row.integer(0)) else { return }
+                guard try keptAccount.isEmpty(row.integer(0)) else { return }
                 lost[row.integer(0), default: Account()].username = row.text(1).isEmpty ? nil : row.text(1)
             }
         )
@@ -57,7 +58,6 @@ struct LostSignIns {
 
     /// The sessions of kept accounts whose last refresh token is lost; the accounts that are lost altogether.
     private mutating func findLostTokens(_ accounts: [Int64: Account]) throws {
-        let isAccountKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         let isKept = try fresh.prepare("SELECT 1 FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2")
         var accounts = accounts
         var sessions: Set<[Value]> = []
@@ -65,7 +65,7 @@ struct LostSignIns {
         note(
             try scan(tokens) { row in
                 let owner = row.integer(0)
-                if try isAccountKept.isEmpty(owner) {
+                if try keptAccount.isEmpty(owner) {
                     accounts[owner, default: Account()].username = accounts[owner]?.username
                 } else if try isKept.isEmpty(owner, .text(row.text(1))) {
                     sessions.insert([.integer(owner), .text(row.text(1))])
@@ -92,13 +92,12 @@ struct LostSignIns {
         // Before schema version 12 there were none.
         let keys = "SELECT account_id, client_fold FROM dpop_key ORDER BY account_id, client_fold"
         guard (try? damaged.prepare(keys)) != nil else { return [] }
-        let isAccountKept = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         let isKept = try fresh.prepare("SELECT 1 FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2")
         var sessions: Set<[Value]> = []
         note(
             try scan(keys) { row in
                 let owner = row.integer(0)
-                guard try !isAccountKept.isEmpty(owner), try isKept.isEmpty(owner, .text(row.text(1))) else { return }
+                guard try !keptAccount.isEmpty(owner), try isKept.isEmpty(owner, .text(row.text(1))) else { return }
                 sessions.insert([.integer(owner), .text(row.text(1))])
             }
         )

@@ -80,7 +80,7 @@ final class AnswerRoom: Sendable {
 
     /// Takes room for a store that is yet to be made, in the nearest directory that is there.
     convenience init(forStoreAt path: StorePath) throws {
-        let directory = Self.existing(path.directory)
+        let directory = path.missingDirectories().place
         let draft = directory + "/new"
         try self.init(PendingFile(new: path), draft: draft, in: directory, byteCount: Self.newStoreByteCount)
     }
@@ -111,15 +111,6 @@ final class AnswerRoom: Sendable {
             return !draft.isTouched && !draft.file.hasName && fstat(draft.file.descriptor, &status) == 0
                 && stat(path.directory, &directory) == 0 && directory.st_dev == status.st_dev
         }
-    }
-
-    /// The directory, or the nearest one above it that is there.
-    private static func existing(_ directory: String) -> String {
-        var directory = directory
-        while directory != "/", FileStatus(following: directory) == nil {
-            directory = PathParts(directory).directory
-        }
-        return directory
     }
 
     private static func allocate(_ descriptor: Int32, count: off_t) -> Bool {

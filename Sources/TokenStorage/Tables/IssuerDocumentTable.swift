@@ -70,7 +70,7 @@ extension StoreConnection {
     private func keptDocument(_ url: String) throws -> (document: JSONValue.Object, fetchedAt: Int64)? {
         let table = SealedTable.issuerDocument
         return try connection.first(Self.documentOfURL, .text(url), .integer(now)) { row in
-            guard try intact({ try verify(row, of: table) }) != nil else { return nil }
+            guard try isIntact(row, of: table) else { return nil }
             // What cannot be read is fetched again.
             let document = (try? JSONValue(parsing: row.text(table["document"])))?.object
             return document.map { ($0, row.integer(table["fetched_at"])) }

@@ -93,7 +93,7 @@ extension StoreConnection {
             return try writeState(state, of: account, client: client.folded, changedAt: now, id: nil)
         }
         let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
-            let isIntact = try intact { try verify(row, of: .accountState) } != nil
+            let isIntact = try isIntact(row, of: .accountState)
             return (id: row.integer(0), state: isIntact ? row.text(SealedTable.accountState["state"]) : nil)
         }
         if let known, known.state == state.stored, !isNew { return }
