@@ -232,7 +232,7 @@ package final class StoreConnection {
             do {
                 _ = try keys()
             } catch {
-                // Without any it would be a reader that is to see no secret, and asks for no proof.
+                // With no key ring this connection would pass for one opened without a key, which verifies nothing.
                 keyRing = old
                 throw error
             }

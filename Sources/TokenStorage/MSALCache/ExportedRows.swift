@@ -114,12 +114,7 @@ extension JSONValue.Object {
             }
         )
         let known = self
-        // Of a name that is repeated the last counts, as for who reads it.
+        // The last of repeated names counts, as in most JSON parsers.
         for (name, value) in extra.members where known[name]?.text == nil { self[name] = value }
     }
-}
-
-extension Row {
-    /// A time as the unified cache writes it.
-    fileprivate func seconds(_ column: CInt) -> String? { optionalInteger(column).map(String.init) }
 }

@@ -147,7 +147,9 @@ extension StoreConnection {
     /// Sets clear columns of all rows of a table and seals these anew, as the program itself would: for benchmarks and
     /// tests, since a row that is changed in any other way cannot be opened.
     package func update(_ name: String, set assignments: String, beforeCommit: () throws -> Void = {}) throws {
-        guard let table = SealedTable.all.first(where: { $0.name == name }) else { return }
+        guard let table = SealedTable.all.first(where: { $0.name == name }) else {
+            preconditionFailure("there is no table \(name)")
+        }
         try write {
             var opened: [Int64: [Secret?]] = [:]
             try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in

@@ -200,7 +200,7 @@ extension TokenStore {
     ///
     /// No lease lasts so long as one that ends a minute later: somebody has changed the row.
     ///
-    /// No fence is so high as one that has no next: somebody has changed it.
+    /// A fence at the greatest integer was tampered with, and begins again at 1.
     ///
     /// One of the same holder is its own: the answer to the commit that took it was lost.
     private static let taking = SQL(
