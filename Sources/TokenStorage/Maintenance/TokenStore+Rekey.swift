@@ -23,36 +23,12 @@ extension TokenStore {
             // On a server two at once do the same work twice, and the last one that ends has seen it done.
             let lock = try location.path.map { try KernelLock(.rekey, of: $0, timeout: options.busyTimeout) }
             defer { withExtendedLifetime(lock) {} }
-            var note: String?
-            var isResumed = false
-            if let source, afterLeak, try session.isLeftUnfinished(movedTo: source) {
-                (note, isResumed) = (StoreConnection.adviceOnLeak, true)
-            } else if let source {
-                note = try session.changeSource(to: source, afterLeak: afterLeak)
-                guard afterLeak else {
-                    return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
-                }
-            } else if afterLeak {
-                throw TokenStoreError.invalidArgument(
-                    "a leaked key needs another one in its place",
-                    .changeKey("name its source")
-                )
-            } else {
-                isResumed = try session.write { try session.startRekey() }
+            if let source, !afterLeak {
+                let note = try session.changeSource(to: source, afterLeak: false)
+                return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
             }
-            var resealed = 0
-            while true {
-                let key = try session.currentKeys().currentID
-                resealed += try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
-                // What waits in files is sealed under the old key, and so is what another process puts into one until
-                // it sees the new key, which it reads under this lock.
-                let pending = try location.path.map {
-                    try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout)
-                }
-                defer { withExtendedLifetime(pending) {} }
-                if pending != nil { _ = try session.takeInAnswers() }
-                if try session.write({ try session.finishRekey(to: key) }) { break }
-            }
+            let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak)
+            let resealed = try finishRekey(by: session, progress)
             try session.emptyLog()
             return RekeyReport(
                 resealed: resealed,
@@ -60,6 +36,25 @@ extension TokenStore {
                 resumed: isResumed,
                 note: note
             )
+        }
+    }
+
+    /// Seals everything anew under the current data key, and takes the older ones away.
+    ///
+    /// - Returns: how many values were sealed anew.
+    private func finishRekey(by session: StoreConnection, _ progress: TokenStore.ProgressHandler?) throws -> Int {
+        var resealed = 0
+        while true {
+            let key = try session.currentKeys().currentID
+            resealed += try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
+            // What waits in files is sealed under the old key, and so is what another process puts into one until it
+            // sees the new key, which it reads under this lock.
+            let pending = try location.path.map {
+                try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout)
+            }
+            defer { withExtendedLifetime(pending) {} }
+            if pending != nil { _ = try session.takeInAnswers() }
+            if try session.write({ try session.finishRekey(to: key) }) { return resealed }
         }
     }
 }
@@ -92,8 +87,23 @@ extension StoreConnection {
         _ = try connection.withBusyTimeout(.zero) { try connection.checkpointTruncating() }
     }
 
+    /// Makes a new data key current, after a leak under a key of `source`, or finds that an earlier rekey did.
+    fileprivate func beginRekey(to source: KeySource?, afterLeak: Bool) throws -> (note: String?, isResumed: Bool) {
+        guard let source else {
+            guard !afterLeak else {
+                throw TokenStoreError.invalidArgument(
+                    "a leaked key needs another one in its place",
+                    .changeKey("name its source")
+                )
+            }
+            return (nil, try write { try startRekey() })
+        }
+        if try isLeftUnfinished(movedTo: source) { return (Self.adviceOnLeak, true) }
+        return (try changeSource(to: source, afterLeak: true), false)
+    }
+
     /// Makes a new data key current, unless a rekey is under way already.
-    fileprivate func startRekey() throws -> Bool {
+    private func startRekey() throws -> Bool {
         try lockKeys()
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
         try reloadKeys()
@@ -200,7 +210,7 @@ extension StoreConnection {
     /// Whether a rekey after a leak has changed both keys, this source's being the new one, and was cut off then.
     ///
     /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
-    fileprivate func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
+    private func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
         try reloadKeys()
         guard try connection.dataKeyCount() > 1, try keySource() == source else {
             return false
@@ -208,7 +218,7 @@ extension StoreConnection {
         return try lastRekeyOutcome() == Self.outcome(source, afterLeak: true)
     }
 
-    fileprivate static let adviceOnLeak =
+    private static let adviceOnLeak =
         "what was in the store when it leaked stays open to those who have it: sign out and in again, so that the issuer "
         + "ends the old tokens"
 
