@@ -73,11 +73,9 @@ extension StoreConnection {
                     }
                     unsettled = (witness, finished)
                 }
-                let isInTheWay = error.isCollision && !error.code.isRetryable
-                collisions += isInTheWay ? 1 : 0
-                guard isInTheWay ? collisions < Self.collisionLimit : error.code.isRetryable || error.isPassing,
-                    ContinuousClock.now < end
-                else { throw unsettled == nil ? error : TokenStoreError(unsettled: error, at: location) }
+                guard Self.mayRepeat(after: error, &collisions), ContinuousClock.now < end else {
+                    throw unsettled == nil ? error : TokenStoreError(unsettled: error, at: location)
+                }
                 if error.isPassing { didMeet?(error) }
                 pauses.next(until: end)
                 isLost = error.state != .usable
@@ -87,6 +85,13 @@ extension StoreConnection {
 
     /// How often a row may be in the way of another; who only waits for each other tries until the time is up.
     private static let collisionLimit = 8
+
+    /// Whether a transaction may succeed when it begins again, as far as one error tells.
+    private static func mayRepeat(after error: PostgreSQLError, _ collisions: inout Int) -> Bool {
+        guard error.isCollision, !error.code.isRetryable else { return error.code.isRetryable || error.isPassing }
+        collisions += 1
+        return collisions < collisionLimit
+    }
 
     /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for
     /// each other.

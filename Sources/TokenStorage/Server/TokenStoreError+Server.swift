@@ -27,7 +27,7 @@ extension TokenStoreError {
     /// What ended the wait for the end of a transaction whose commit may have happened.
     init(unsettled error: PostgreSQLError, at location: StoreLocation) {
         let known = TokenStoreError(error, at: location)
-        let problem = known.problem.replacing(", and nothing was changed", with: "")
+        let problem = known.problemWithoutOutcome
         self.init(known.code, "\(problem), and it is not known whether what was written is there", known.remedy)
         path = known.path
         mayHaveHappened = true
@@ -43,6 +43,13 @@ extension TokenStoreError {
         path = location.description
     }
 
+    /// The problem without its promise that nothing was changed, for what says something else of that.
+    var problemWithoutOutcome: String { problem.replacing(", and nothing was changed", with: "") }
+
+    private static func access(_ problem: String, _ advice: String) -> TokenStoreError {
+        TokenStoreError(.access, problem, Remedy(.checkPermissions, advice))
+    }
+
     private init(_ error: PostgreSQLError, on location: StoreLocation) {
         let problem = "\(location): \(error.message)"
         self =
@@ -50,17 +57,9 @@ extension TokenStoreError {
             case .timedOut, .lockNotAvailable, .poolExhausted:
                 .busy("\(location) does not answer in time (\(error.message))", .allowMoreTime)
             case .certificate:
-                TokenStoreError(
-                    .access,
-                    problem,
-                    Remedy(.checkPermissions, "correct the host or sslrootcert, or have the certificate renewed")
-                )
+                .access(problem, "correct the host or sslrootcert, or have the certificate renewed")
             case .noEncryption:
-                TokenStoreError(
-                    .access,
-                    problem,
-                    Remedy(.checkPermissions, "have TLS switched on there, or correct the host or sslmode")
-                )
+                .access(problem, "have TLS switched on there, or correct the host or sslmode")
             case .passwordFile:
                 TokenStoreError(
                     .access,
@@ -76,11 +75,7 @@ extension TokenStoreError {
                     )
                 )
             case .invalidPassword, .invalidAuthorization, .unknownDatabase, .permission:
-                TokenStoreError(
-                    .access,
-                    problem,
-                    Remedy(.checkPermissions, "check the address, the role and its rights")
-                )
+                .access(problem, "check the address, the role and its rights")
             case .characterNotInRepertoire:
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .address: .invalidArgument(error.message, .correct("correct the address"))

@@ -39,10 +39,10 @@ struct StoreCopying {
         do {
             return try body()
         } catch let error as TokenStoreError where !keepsSource {
-            let cause = error.problem.replacing(", and nothing was changed", with: "")
             throw TokenStoreError(
                 error.code,
-                "the move from \(source) is not finished, and nothing is written there until it is (\(cause))",
+                "the move from \(source) is not finished, and nothing is written there until it is "
+                    + "(\(error.problemWithoutOutcome))",
                 Remedy(.resumeMove, "mend that and move it again, or take the move back")
             ).at(target)
         }
