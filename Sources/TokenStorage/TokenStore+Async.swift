@@ -64,14 +64,14 @@ extension TokenStore {
     ) async throws -> SavedTokens {
         let answer = PendingAnswer(response, for: request, refreshing: used, at: options.seconds)
         let start = ContinuousClock.now
-        var waiter: Troubles.Waiter?
+        var waiter: WaitingCallers.Waiter?
         while true {
             let (begin, limit) = (ContinuousClock.now, waiter == nil ? answerLimit : repeatedAnswerLimit)
             do {
                 return try await connections.answering.run { try self.commit(answer, since: begin, within: limit) }
             } catch let error as UncommittedAnswer where isTriedAgain(answer, after: error, since: start) {
                 waiter = waiter ?? connections.newWaiter()
-                waiter?.meet(error.cause)
+                waiter?.note(error.cause)
                 // In a task of its own, as the end of this one is not that of the answer.
                 _ = await Task { try await Task.sleep(for: .seconds(1)) }.result
             } catch let error as UncommittedAnswer {

@@ -23,12 +23,12 @@ public final class TokenStore: StoreReading {
 
     /// The connections that it reads and writes by; for the library itself.
     public let connections: StoreConnections
-    let opened: AccessTokenCache
+    let cache: AccessTokenCache
     let unfinishedAnswers = UnfinishedAnswers()
 
     private init(_ connections: StoreConnections) {
         self.connections = connections
-        opened = connections.opened
+        cache = connections.cache
     }
 
     /// Opens the store on a server, or the file, at `location`; a file is made if there is none.

@@ -110,9 +110,9 @@ extension TokenStore {
         if takesIn { try takeInAnswers() }
         var (result, erasure) = try withWriter { session in
             // What is deleted here only would go on at the new place, or come there by a move that goes on.
-            try session.requirePlace()
+            try session.requireNotMoved()
             let result = try session.write {
-                try session.requireStay()
+                try session.requireStillNotMoved()
                 return try body(session)
             }
             return (result, try session.erasure(within: .zero))

@@ -80,8 +80,8 @@ package final class StoreConnection {
     /// Makes another connection to the server; nil on a file.
     var reconnects: (() throws -> Connection)?
 
-    /// Is told what keeps a transaction on a server waiting.
-    var didMeet: ((PostgreSQLError) -> Void)?
+    /// Is told after what a transaction on a server waits, to be tried again.
+    var willRetry: ((PostgreSQLError) -> Void)?
 
     /// Is told what a transaction on a server has changed.
     var didChange: (([ServerChange]) -> Void)?

@@ -15,7 +15,7 @@ public final class StoreConnections: Sendable {
     private let engine: Engine
 
     /// Access tokens that were opened a while ago.
-    let opened: AccessTokenCache
+    let cache: AccessTokenCache
 
     /// Where the writes of asynchronous callers wait: a file has one writer, and a second thread would only wait.
     package let writing: WorkQueue
@@ -46,7 +46,7 @@ public final class StoreConnections: Sendable {
     }
 
     private init(_ location: StoreLocation, _ options: StoreOptions, _ engine: Engine, _ cache: AccessTokenCache) {
-        opened = cache
+        self.cache = cache
         let writers = if case .server = engine { max(1, options.poolSize) } else { 1 }
         self.location = location
         self.options = options
@@ -136,14 +136,14 @@ public final class StoreConnections: Sendable {
     func requireNoHolder() throws {
         switch engine {
         case .file(let connections): try connections.requireNoHolder()
-        case .server(let connections): if let error = connections.troubles.ofServer { throw error }
+        case .server(let connections): if let error = connections.waitingCallers.serverError { throw error }
         }
     }
 
     /// What tells others why an answer waits for a server; nil on a file.
-    func newWaiter() -> Troubles.Waiter? {
+    func newWaiter() -> WaitingCallers.Waiter? {
         guard case .server(let connections) = engine else { return nil }
-        return Troubles.Waiter(connections.troubles)
+        return WaitingCallers.Waiter(connections.waitingCallers)
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.

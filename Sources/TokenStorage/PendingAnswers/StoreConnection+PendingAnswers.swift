@@ -90,10 +90,10 @@ extension StoreConnection {
         answerTime = answer.receivedAt
         defer { answerTime = nil }
         return try write {
-            let mark = String(file.id, radix: 16)
-            guard try !isTakenIn(mark) else { return nil }
+            let answerID = String(file.id, radix: 16)
+            guard try !isTakenIn(answerID: answerID) else { return nil }
             let saved = try isOvertaken(answer) ? nil : save(answer)
-            try record(.takeIn, outcome: mark, account: saved?.account, client: answer.request.clientID)
+            try record(.takeIn, outcome: answerID, account: saved?.account, client: answer.request.clientID)
             return saved
         }
     }

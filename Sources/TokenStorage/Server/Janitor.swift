@@ -24,8 +24,8 @@ final class Janitor: Sendable {
 
     /// Begins the work on a thread of its own if it is time.
     ///
-    /// What is deleted does not matter to anyone, so neither does a failure: another comes by.
-    func comeBy(writingBy write: @escaping Writer) {
+    /// What is deleted does not matter to anyone, so neither does a failure: another run follows.
+    func runIfDue(writingBy write: @escaping Writer) {
         guard Int.random(in: 0..<chance) == 0 else { return }
         let isFree = isBusy.withLock { isBusy in
             defer { isBusy = true }

@@ -18,7 +18,7 @@ final class ServerConnections: Sendable {
     private let timelines: Timelines
     private let experience = SignInExperience()
 
-    let troubles = Troubles()
+    let waitingCallers = WaitingCallers()
 
     /// The threads that write, none of which can wait for itself.
     private let writers = LockedValue<Set<UInt>>([])
@@ -73,7 +73,7 @@ final class ServerConnections: Sendable {
     func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
         let limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
-        var waiter: Troubles.Waiter?
+        var waiter: WaitingCallers.Waiter?
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
@@ -103,19 +103,19 @@ final class ServerConnections: Sendable {
         after error: PostgreSQLError,
         until limit: ContinuousClock.Instant,
         _ pauses: inout Pauses,
-        _ waiter: inout Troubles.Waiter?
+        _ waiter: inout WaitingCallers.Waiter?
     ) throws {
         let isThere = error.isOfBusyServer || known.withLock { $0 != nil }
         guard error.isPassing, isThere, ContinuousClock.now < limit else {
             throw mayBeRead(error) ? TokenStoreError(onlyReadable: error, at: location) : error
         }
-        meet(error, &waiter)
+        note(error, for: &waiter)
         pauses.next(until: limit)
     }
 
-    private func meet(_ error: PostgreSQLError, _ waiter: inout Troubles.Waiter?) {
-        waiter = waiter ?? Troubles.Waiter(troubles)
-        waiter?.meet(TokenStoreError(error, at: location))
+    private func note(_ error: PostgreSQLError, for waiter: inout WaitingCallers.Waiter?) {
+        waiter = waiter ?? WaitingCallers.Waiter(waitingCallers)
+        waiter?.note(TokenStoreError(error, at: location))
     }
 
     /// Runs `body` with a connection that may write; what it writes is begun within `limit`, or not at all.
@@ -127,17 +127,17 @@ final class ServerConnections: Sendable {
     ) throws -> Result {
         let end = ContinuousClock.now + limit
         var pauses = Pauses()
-        var waiter: Troubles.Waiter?
+        var waiter: WaitingCallers.Waiter?
         let thread = LockedConnection.thread
         guard writers.withLock({ $0.insert(thread).inserted }) else { throw LockedConnection.calledFromInside }
         defer { writers.withLock { _ = $0.remove(thread) } }
-        defer { janitor.comeBy { [weak self] in try self?.withWriter(within: $0, $1) } }
+        defer { janitor.runIfDue { [weak self] in try self?.withWriter(within: $0, $1) } }
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
                     return try withSession { session in
                         session.deadline = end
-                        session.didMeet = { [self] in meet($0, &waiter) }
+                        session.willRetry = { [self] in note($0, for: &waiter) }
                         return try body(session)
                     }
                 } catch let error as NoConnection {

@@ -76,7 +76,7 @@ extension StoreConnection {
                 guard Self.mayRepeat(after: error, &collisions), ContinuousClock.now < end else {
                     throw unsettled == nil ? error : TokenStoreError(unsettled: error, at: location)
                 }
-                if error.isPassing { didMeet?(error) }
+                if error.isPassing { willRetry?(error) }
                 pauses.next(until: end)
                 isLost = error.state != .usable
             }
@@ -170,7 +170,7 @@ extension StoreConnection {
                 return
             } catch let error as PostgreSQLError {
                 guard error.isPassing, ContinuousClock.now < end else { throw error }
-                didMeet?(error)
+                willRetry?(error)
                 pauses.next(until: end)
             }
         }

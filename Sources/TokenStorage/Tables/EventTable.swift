@@ -141,8 +141,8 @@ extension StoreConnection {
     }
 
     /// Whether an answer was dealt with that had waited in a file.
-    func isTakenIn(_ mark: String) throws -> Bool {
-        try events(Self.eventsOfOutcome, .text(mark)).contains { $0.kind == .takeIn }
+    func isTakenIn(answerID: String) throws -> Bool {
+        try events(Self.eventsOfOutcome, .text(answerID)).contains { $0.kind == .takeIn }
     }
 
     /// The entries on a server of transactions from one to another, in their order.

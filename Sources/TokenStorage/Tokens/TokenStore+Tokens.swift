@@ -97,11 +97,11 @@ extension TokenStore {
         guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else {
             return try storedToken(for: query)
         }
-        return try opened.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
+        return try cache.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
     }
 
     /// The token in memory that ``cachedToken(for:)`` would return; nil where that asks the store, and so may wait.
-    package func tokenInMemory(for query: TokenQuery) -> AccessToken? { opened.token(for: query, at: options.seconds) }
+    package func tokenInMemory(for query: TokenQuery) -> AccessToken? { cache.token(for: query, at: options.seconds) }
 }
 
 extension TokenQuery {

@@ -82,13 +82,13 @@ extension StoreConnection {
     /// Requires that the store was not moved; a transaction with a key asks a server itself.
     ///
     /// Not in a transaction, none of which should wait for a key.
-    func requirePlace() throws {
+    func requireNotMoved() throws {
         guard !connection.isServer || isWithoutKey, let place = try newPlace() else { return }
         throw TokenStoreError.moved(from: location, to: place)
     }
 
-    /// Requires, in a transaction, that the store was not moved since ``requirePlace()``.
-    func requireStay() throws {
+    /// Requires, in a transaction, that the store was not moved since ``requireNotMoved()``.
+    func requireStillNotMoved() throws {
         guard !connection.isServer || isWithoutKey, try isMoved() else { return }
         throw TokenStoreError.busy("\(location) was moved meanwhile, and nothing was changed", .retry)
     }

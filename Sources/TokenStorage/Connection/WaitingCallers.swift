@@ -1,7 +1,7 @@
 import OAuth
 
-/// What a server has answered to those who still wait for it.
-final class Troubles: Sendable {
+/// The callers that wait for a server, each with what it was answered last.
+final class WaitingCallers: Sendable {
     private struct State {
         var count = 0
         var errors: [Int: TokenStoreError] = [:]
@@ -11,7 +11,7 @@ final class Troubles: Sendable {
 
     /// What concerns all who ask the server; one that finds a row locked waits for another process and not for the
     /// server.
-    var ofServer: TokenStoreError? {
+    var serverError: TokenStoreError? {
         state.withLock { state in
             state.errors.values.first { $0.code == .unreachable || $0.remedy?.code == .freeSpace }
         }
@@ -19,19 +19,20 @@ final class Troubles: Sendable {
 
     /// One who waits, until it is freed.
     final class Waiter {
-        private let troubles: Troubles
+        private let callers: WaitingCallers
         private let number: Int
 
-        init(_ troubles: Troubles) {
-            self.troubles = troubles
-            number = troubles.state.withLock { state in
+        init(_ callers: WaitingCallers) {
+            self.callers = callers
+            number = callers.state.withLock { state in
                 state.count += 1
                 return state.count
             }
         }
 
-        func meet(_ error: TokenStoreError) { troubles.state.withLock { $0.errors[number] = error } }
+        /// Notes why the caller still waits.
+        func note(_ error: TokenStoreError) { callers.state.withLock { $0.errors[number] = error } }
 
-        deinit { _ = troubles.state.withLock { $0.errors.removeValue(forKey: number) } }
+        deinit { _ = callers.state.withLock { $0.errors.removeValue(forKey: number) } }
     }
 }
