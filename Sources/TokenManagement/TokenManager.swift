@@ -137,7 +137,7 @@ public final class TokenManager: Sendable {
         Task {
             let outcome: Result<TokenResult, any Error>
             do {
-                outcome = .success(try await refresh(request, insteadOf: refused))
+                outcome = .success(try await refreshInTurn(request, insteadOf: refused))
             } catch {
                 outcome = .failure(error)
             }
@@ -149,7 +149,7 @@ public final class TokenManager: Sendable {
     }
 
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
-    private func refresh(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+    private func refreshInTurn(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
         let start = self.now
         // The one that an API refused may have been replaced before this began.
         let before = if let refused { refused } else { try await passedOverToken(request) }
@@ -173,7 +173,7 @@ public final class TokenManager: Sendable {
             return result
         }
         do {
-            let result = try await refresh(request, inTurn: &turn, since: start, passingOver: before)
+            let result = try await refreshUnlessServed(request, inTurn: &turn, since: start, passingOver: before)
             await turn.end()
             return result
         } catch {
@@ -191,7 +191,7 @@ public final class TokenManager: Sendable {
         return now == nil || now?.secret == before?.secret ? request : request.easier
     }
 
-    private func refresh(
+    private func refreshUnlessServed(
         _ request: SilentRequest,
         inTurn turn: inout RefreshTurn,
         since start: Int64,
@@ -209,14 +209,14 @@ public final class TokenManager: Sendable {
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) { continue }
-                return try await refresh(request, candidates, at: authority, inTurn: turn)
+                return try await exchange(candidates, for: request, at: authority, inTurn: turn)
             }
         }
     }
 
-    private func refresh(
-        _ request: SilentRequest,
+    private func exchange(
         _ candidates: [RefreshCandidate],
+        for request: SilentRequest,
         at authority: Authority,
         inTurn turn: RefreshTurn
     ) async throws -> TokenResult {

@@ -72,26 +72,23 @@ struct RefreshExchange: Sendable {
         wire.askedScope = request.scope
         wire.keyID = key?.thumbprint ?? request.keyID
         let form = form(token, scope: scope.sent)
-        do {
-            return RefreshResponse(
+        func response() async throws -> RefreshResponse {
+            RefreshResponse(
                 answer: try await send(form, key),
                 request: wire,
                 token: token,
                 key: key?.stored,
                 earlierNonces: nonces
             )
+        }
+        do {
+            return try await response()
         } catch  where Self.isWorthRepeating(error) {
             let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
             options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
             do {
                 try await options.pause(.milliseconds(500))
-                return RefreshResponse(
-                    answer: try await send(form, key),
-                    request: wire,
-                    token: token,
-                    key: key?.stored,
-                    earlierNonces: nonces
-                )
+                return try await response()
             } catch let repeated {
                 // A repetition for which no time was left says nothing.
                 let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false

@@ -33,11 +33,9 @@ struct RefreshFailure {
             error = .network(failure)
             if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
         case let failure as IssuerUnavailable:
-            let wait = Self.wait(failure.retryAfter)
-            let outage = IssuerUnavailable(status: failure.status, retryAfter: .seconds(wait))
-            error = .unavailable(outage, isThrottled: false)
+            error = .unavailable(failure, isThrottled: false)
             if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
-            throttle(for: wait, now: now)
+            judgeOutage(status: failure.status, retryAfter: failure.retryAfter, now: now)
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
             judge(failure, doubt: doubt, now: now, events: events)
@@ -85,7 +83,8 @@ struct RefreshFailure {
         isInvalidGrant = answer.code == .invalidGrant && answer.suberror == nil
         switch meaning {
         case .transient:
-            judgeOutage(answer, now: now)
+            consequence.token = .possiblyConsumed
+            judgeOutage(status: answer.status, retryAfter: answer.retryAfter, code: answer.code, now: now)
             return
         case .clientMisconfigured:
             error = .clientMisconfigured(answer)
@@ -116,10 +115,9 @@ struct RefreshFailure {
         if isInvalidGrant, consequence.token == .unspent { consequence.token = .ended }
     }
 
-    private mutating func judgeOutage(_ answer: OAuthError, now: Int64) {
-        consequence.token = .possiblyConsumed
-        let wait = Self.wait(answer.retryAfter)
-        let outage = IssuerUnavailable(status: answer.status, retryAfter: .seconds(wait), error: answer.code)
+    private mutating func judgeOutage(status: Int, retryAfter: Duration?, code: OAuthError.Code? = nil, now: Int64) {
+        let wait = Self.wait(retryAfter)
+        let outage = IssuerUnavailable(status: status, retryAfter: .seconds(wait), error: code)
         error = .unavailable(outage, isThrottled: false)
         throttle(for: wait, now: now)
     }
