@@ -81,27 +81,28 @@ struct RedirectInput: FuzzInput {
             channel.localAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
             // The state of the request, found where an answer has it.
             let query = Array(bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 > 0x20 })
-            let reception = PendingRedirect(state: AuthorizationResponse(query)["state"] ?? Secret("s"))
-            let routes = RedirectRoutes(path: path, mode: mode, reception: reception, start: StartAddress())
+            let pendingRedirect = PendingRedirect(state: AuthorizationResponse(query)["state"] ?? Secret("s"))
+            let routes = RedirectRoutes(path: path, mode: mode, pendingRedirect: pendingRedirect, start: StartAddress())
             try RedirectListener.receive(on: channel, routes)
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 50_000), promise: nil)
             for part in [bytes[..<cut], bytes[cut...]] where channel.isActive {
                 // What the listener makes of it shows in what it answers.
                 _ = try? channel.writeInbound(ByteBuffer(bytes: part))
             }
-            try check(channel, reception)
+            try check(channel, pendingRedirect)
             _ = try? channel.finish(acceptAlreadyClosed: true)
         }
     }
 
-    private func check(_ channel: EmbeddedChannel, _ reception: PendingRedirect) throws {
+    private func check(_ channel: EmbeddedChannel, _ pendingRedirect: PendingRedirect) throws {
         channel.embeddedEventLoop.run()
         var answer = ""
         while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
-        guard let outcome = reception.outcome else { return }
+        guard let outcome = pendingRedirect.outcome else { return }
         try hold(answer.hasPrefix("HTTP/1."), "a browser with an answer gets a page, not \(answer)")
         try hold(!channel.isActive, "a connection ends with the answer")
         guard case .success(let answer) = outcome else { return }
-        try hold(answer.isAnswer && answer["state"] == reception.state, "nothing but an answer to the request is taken")
+        let isOurs = answer.isAnswer && answer["state"] == pendingRedirect.state
+        try hold(isOurs, "nothing but an answer to the request is taken")
     }
 }

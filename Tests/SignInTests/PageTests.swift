@@ -79,8 +79,8 @@ struct PageTests {
 
     /// What a browser that comes back with `query` is answered, in a sign-in whose state is `s`.
     private func answer(to query: String, at path: String = "/", endsSession: Bool = false) throws -> String {
-        let reception = PendingRedirect(state: Secret("s"))
-        var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
+        let pendingRedirect = PendingRedirect(state: Secret("s"))
+        var routes = RedirectRoutes(path: "/", mode: .query, pendingRedirect: pendingRedirect, start: StartAddress())
         routes.endsSession = endsSession
         let channel = try EmbeddedChannel(routes)
         let request = "GET \(path)?\(query) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"

@@ -68,17 +68,17 @@ struct StartAddressTests {
 
     /// What a listener answers to requests for its start address, one connection after the other.
     private func answers(_ count: Int, to owner: ConnectionOwner) throws -> (answers: [String], error: SignInError?) {
-        let reception = PendingRedirect(state: Secret("s"))
+        let pendingRedirect = PendingRedirect(state: Secret("s"))
         let start = StartAddress()
         start.lead(to: Self.page)
-        var routes = RedirectRoutes(path: "/", mode: .query, reception: reception, start: start)
+        var routes = RedirectRoutes(path: "/", mode: .query, pendingRedirect: pendingRedirect, start: start)
         routes.owner = { _ in owner }
         let answers = try (0..<count).map { _ in
             let channel = try EmbeddedChannel(routes)
             try channel.writeInbound(ByteBuffer(string: "GET \(start.path) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"))
             return try channel.written
         }
-        guard case .failure(let error) = reception.outcome else { return (answers, nil) }
+        guard case .failure(let error) = pendingRedirect.outcome else { return (answers, nil) }
         return (answers, error)
     }
 
@@ -97,9 +97,9 @@ struct StartAddressTests {
     }
 
     @Test func `a request that drips keeps its connection for ten seconds at most`() throws {
-        let reception = PendingRedirect(state: Secret("s"))
+        let pendingRedirect = PendingRedirect(state: Secret("s"))
         let channel = try EmbeddedChannel(
-            RedirectRoutes(path: "/", mode: .query, reception: reception, start: StartAddress())
+            RedirectRoutes(path: "/", mode: .query, pendingRedirect: pendingRedirect, start: StartAddress())
         )
         for byte in ["G", "E", "T"] {
             try channel.writeInbound(ByteBuffer(string: byte))
@@ -108,7 +108,7 @@ struct StartAddressTests {
         }
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
-        #expect(reception.outcome == nil)
+        #expect(pendingRedirect.outcome == nil)
     }
 }
 

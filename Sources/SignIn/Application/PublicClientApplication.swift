@@ -22,7 +22,7 @@ public final class PublicClientApplication: Sendable {
     let manager: TokenManager
 
     /// The sign-in that a person is busy with.
-    private let session = LockedValue<PendingRedirect?>(nil)
+    private let pendingRedirect = LockedValue<PendingRedirect?>(nil)
 
     /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
     public init(
@@ -57,11 +57,11 @@ public final class PublicClientApplication: Sendable {
         in userAgent: (any UserAgent)?
     ) async throws -> AuthenticationResult {
         let authority = try configuration.checked(request.authority)
-        let reception = PendingRedirect(state: .random())
-        try begin(reception)
-        defer { end(reception) }
+        let pendingRedirect = PendingRedirect(state: .random())
+        try begin(pendingRedirect)
+        defer { end(pendingRedirect) }
         let agent: any UserAgent = userAgent ?? self.userAgent
-        let tokens = try await flow.signIn(request, at: authority, in: agent, reception)
+        let tokens = try await flow.signIn(request, at: authority, in: agent, pendingRedirect)
         return try await save(tokens, requiringAllScopes: request.requiresAllScopes)
     }
 
@@ -127,9 +127,9 @@ public final class PublicClientApplication: Sendable {
     /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`.
     @discardableResult
     public func endSession(_ account: Account, timeLimit: Duration = .seconds(60)) async throws -> EndSessionReport {
-        let reception = PendingRedirect(state: .random())
-        try begin(reception)
-        defer { end(reception) }
+        let pendingRedirect = PendingRedirect(state: .random())
+        try begin(pendingRedirect)
+        defer { end(pendingRedirect) }
         let clients = [configuration.clientID]
         let ending = try await store.perform { try EndingSession(of: account, clients: clients, in: $0) }
         let report = try await signOut(account)
@@ -138,7 +138,7 @@ public final class PublicClientApplication: Sendable {
         flow.timeLimit = timeLimit
         guard let ending else { return EndSessionReport(signOut: report, browser: .init(outcome: .notShown)) }
         let agent: any UserAgent = userAgent
-        return EndSessionReport(signOut: report, browser: await flow.run(ending, in: agent, reception))
+        return EndSessionReport(signOut: report, browser: await flow.run(ending, in: agent, pendingRedirect))
     }
 
     /// Takes the address that the system opened the app with.
@@ -146,25 +146,25 @@ public final class PublicClientApplication: Sendable {
     /// - Returns: whether it is the answer to the sign-in or logout under way; then that goes on with it.
     public func handle(redirect address: String) -> Bool {
         guard let query = configuration.redirectURI.query(of: address),
-            let reception = session.withLock(\.self)
+            let pendingRedirect = pendingRedirect.withLock(\.self)
         else { return false }
-        return reception.take(AuthorizationResponse(query.utf8))
+        return pendingRedirect.take(AuthorizationResponse(query.utf8))
     }
 
     /// Ends the sign-in under way, if there is one.
     @discardableResult
     public func cancelSignIn() -> Bool {
-        guard let reception = session.withLock(\.self) else { return false }
-        return reception.cancel()
+        guard let pendingRedirect = pendingRedirect.withLock(\.self) else { return false }
+        return pendingRedirect.cancel()
     }
 
     /// Ends the sign-in whose page is at `address`, if it is under way still.
     package func cancelSignIn(atPage address: String) {
         let query = Substring(address.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
-        guard let reception = session.withLock(\.self),
-            AuthorizationResponse(query.utf8)["state"] == reception.state
+        guard let pendingRedirect = pendingRedirect.withLock(\.self),
+            AuthorizationResponse(query.utf8)["state"] == pendingRedirect.state
         else { return }
-        _ = reception.cancel()
+        _ = pendingRedirect.cancel()
     }
 
     /// Calls a web API with tokens of an account.
@@ -185,18 +185,18 @@ public final class PublicClientApplication: Sendable {
         return flow
     }
 
-    private func begin(_ reception: PendingRedirect) throws(SignInError) {
-        let isFree = session.withLock { session in
-            guard session == nil else { return false }
-            session = reception
+    private func begin(_ pendingRedirect: PendingRedirect) throws(SignInError) {
+        let isFree = self.pendingRedirect.withLock { current in
+            guard current == nil else { return false }
+            current = pendingRedirect
             return true
         }
         guard isFree else { throw .alreadyRunning }
     }
 
-    private func end(_ reception: PendingRedirect) {
-        session.withLock { session in
-            if session === reception { session = nil }
+    private func end(_ pendingRedirect: PendingRedirect) {
+        self.pendingRedirect.withLock { current in
+            if current === pendingRedirect { current = nil }
         }
     }
 }

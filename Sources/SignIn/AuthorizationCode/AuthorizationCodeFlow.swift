@@ -54,16 +54,16 @@ public struct AuthorizationCodeFlow: Sendable {
         try await signIn(request, at: authority, in: userAgent, PendingRedirect(state: .random()))
     }
 
-    /// The listener of a loopback redirect receives the answer, or the app hands it to `reception`.
+    /// The listener of a loopback redirect receives the answer, or the app hands it to `pendingRedirect`.
     func signIn(
         _ request: InteractiveRequest,
         at authority: Authority,
         in userAgent: some UserAgent,
-        _ reception: PendingRedirect
+        _ pendingRedirect: PendingRedirect
     ) async throws -> SignedInTokens {
         try await OperationSpan.run(.signIn) { span in
             span.setServer(authority.url)
-            return try await signedIn(request, at: authority, in: userAgent, reception)
+            return try await signedIn(request, at: authority, in: userAgent, pendingRedirect)
         }
     }
 
@@ -71,17 +71,17 @@ public struct AuthorizationCodeFlow: Sendable {
         _ request: InteractiveRequest,
         at authority: Authority,
         in userAgent: some UserAgent,
-        _ reception: PendingRedirect
+        _ pendingRedirect: PendingRedirect
     ) async throws -> SignedInTokens {
         do {
             try AuthorizationRequest.check(request.extraParameters)
             let issuer = try await issuer(of: authority)
-            let listener = try await RedirectListener(redirectURI, request.responseMode, reception)
+            let listener = try await RedirectListener(redirectURI, request.responseMode, pendingRedirect)
             let place = listener?.redirectURI ?? redirectURI.text
-            let sent = try self.request(request, at: authority, issuer, place, state: reception.state)
+            let sent = try self.request(request, at: authority, issuer, place, state: pendingRedirect.state)
             let code: Secret
             do {
-                code = try await self.code(for: request, sent, in: userAgent, reception, listener)
+                code = try await self.code(for: request, sent, in: userAgent, pendingRedirect, listener)
             } catch {
                 await listener?.stop()
                 throw error
@@ -141,12 +141,12 @@ public struct AuthorizationCodeFlow: Sendable {
         for request: InteractiveRequest,
         _ sent: AuthorizationRequest,
         in userAgent: some UserAgent,
-        _ reception: PendingRedirect,
+        _ pendingRedirect: PendingRedirect,
         _ listener: RedirectListener?
     ) async throws -> Secret {
         let address = try sent.address(request)
         try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
-        return try sent.code(in: try await reception.answer(within: request.timeLimit))
+        return try sent.code(in: try await pendingRedirect.answer(within: request.timeLimit))
     }
 
     /// The scope to request: if the issuer lists its scopes, only those.

@@ -12,7 +12,7 @@ struct AuthorizationRequest: Sendable {
     let redirectURI: String
     let scope: Scope
 
-    /// What the answer has to repeat; the reception takes no other.
+    /// What the answer has to repeat; the pending redirect takes no other.
     let state: Secret
 
     /// The new key that the tokens are to be bound to.

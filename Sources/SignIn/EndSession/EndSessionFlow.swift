@@ -27,7 +27,7 @@ package struct EndSessionFlow: Sendable {
     package func run(
         _ session: EndingSession,
         in userAgent: some UserAgent,
-        _ reception: PendingRedirect = PendingRedirect(state: .random())
+        _ pendingRedirect: PendingRedirect = PendingRedirect(state: .random())
     ) async -> BrowserSessionReport {
         let endpoint: String
         do {
@@ -44,18 +44,18 @@ package struct EndSessionFlow: Sendable {
         do {
             // Also where the app is handed the answer: the start address keeps the ID token out of sight.
             let place = redirectURI.isLoopback ? redirectURI : .anyPort
-            guard let listener = try await RedirectListener(place, .query, reception, endsSession: true) else {
+            guard let listener = try await RedirectListener(place, .query, pendingRedirect, endsSession: true) else {
                 return report
             }
             do {
                 let uri = redirectURI.isLoopback ? listener.redirectURI : redirectURI.text
-                let page = session.address(at: endpoint, returningTo: uri, state: reception.state)
+                let page = session.address(at: endpoint, returningTo: uri, state: pendingRedirect.state)
                 guard let start = listener.start(leadingTo: page) else {
                     throw MetadataError.incomplete("end_session_endpoint at a web address")
                 }
                 try await userAgent.open(page, startingAt: start)
                 report.outcome = .notConfirmed
-                let answer = try await reception.answer(within: timeLimit)
+                let answer = try await pendingRedirect.answer(within: timeLimit)
                 if let refusal = answer.refusal {
                     report.reason = refusal.problem
                 } else {

@@ -21,12 +21,12 @@ package struct RedirectListener: Sendable {
     init?(
         _ uri: RedirectURI,
         _ mode: ResponseMode,
-        _ reception: PendingRedirect,
+        _ pendingRedirect: PendingRedirect,
         endsSession: Bool = false
     ) async throws {
         guard let place = uri.loopback else { return nil }
         start = StartAddress()
-        var routes = RedirectRoutes(path: place.path, mode: mode, reception: reception, start: start)
+        var routes = RedirectRoutes(path: place.path, mode: mode, pendingRedirect: pendingRedirect, start: start)
         routes.endsSession = endsSession
         let connections = OpenConnections()
         var channels: [any Channel] = []
@@ -106,7 +106,7 @@ package struct RedirectRoutes: Sendable {
     /// The path of the redirect URI.
     let path: String
     let mode: ResponseMode
-    let reception: PendingRedirect
+    let pendingRedirect: PendingRedirect
     let start: StartAddress
 
     /// Whether the answer is to a logout, and has no code.
@@ -115,10 +115,10 @@ package struct RedirectRoutes: Sendable {
     /// Whose program sent a request.
     package var owner: @Sendable (any Channel) -> ConnectionOwner = ConnectionOwner.of
 
-    package init(path: String, mode: ResponseMode, reception: PendingRedirect, start: StartAddress) {
+    package init(path: String, mode: ResponseMode, pendingRedirect: PendingRedirect, start: StartAddress) {
         self.path = path.isEmpty ? "/" : path
         self.mode = mode
-        self.reception = reception
+        self.pendingRedirect = pendingRedirect
         self.start = start
     }
 }
@@ -179,20 +179,20 @@ private final class RedirectHandler: ChannelInboundHandler {
         case .leads(let page): send(.leading(to: page), context)
         case .nothing: send(.unknown, context)
         case .usedUp:
-            routes.reception.end(.openedTwice)
+            routes.pendingRedirect.end(.openedTwice)
             send(.usedUp, context)
         }
     }
 
     private func receive(_ answer: AuthorizationResponse, _ context: ChannelHandlerContext) {
         guard answer.isAnswer else { return send(.unknown, context) }
-        switch routes.reception.reserve(for: answer) {
+        switch routes.pendingRedirect.reserve(for: answer) {
         case .foreign: send(.foreign, context)
         case .late: send(.spent, context)
         case .taken:
             // The program may end once it has the answer, so the page goes first.
             let sent = context.eventLoop.makePromise(of: Void.self)
-            sent.futureResult.whenComplete { [routes] _ in routes.reception.deliver(answer) }
+            sent.futureResult.whenComplete { [routes] _ in routes.pendingRedirect.deliver(answer) }
             let isDone = answer["code"] != nil && answer.flaw == nil
             send(routes.endsSession ? .signedOut : isDone ? .done : .refused, context, sent)
         }
