@@ -11,12 +11,6 @@ public struct ResendCodeErrorKind: NativeAuthErrorKind {
     /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = ResendCodeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = ResendCodeErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
 
@@ -42,12 +36,6 @@ public struct VerifyCodeErrorKind: NativeAuthErrorKind {
 
     /// The code is wrong, old or empty.
     public static let invalidCode = VerifyCodeErrorKind(rawValue: "invalidCode")
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = VerifyCodeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = VerifyCodeErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [invalidCode, browserRequired, generalError]
@@ -80,12 +68,6 @@ public struct PasswordRequiredErrorKind: NativeAuthErrorKind {
 
     /// The password is wrong, empty, or not one that the tenant takes.
     public static let invalidPassword = PasswordRequiredErrorKind(rawValue: "invalidPassword")
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = PasswordRequiredErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = PasswordRequiredErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [invalidPassword, browserRequired, generalError]

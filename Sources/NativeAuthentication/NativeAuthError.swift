@@ -168,14 +168,16 @@ extension NativeRequestFailure {
 
 /// What an error of a step means for the app; the flags of ``NativeAuthError`` ask for it.
 public protocol NativeAuthErrorKind: ErrorCode {
-    /// Nothing that the person at the keyboard could put right by other words.
-    static var generalError: Self { get }
-
-    /// The flow must continue in a browser.
-    static var browserRequired: Self { get }
-
     /// What to do about it, as the end of a sentence.
     var advice: String { get }
+}
+
+extension NativeAuthErrorKind {
+    /// The flow has to go on in a browser.
+    public static var browserRequired: Self { Self(rawValue: "browserRequired") }
+
+    /// What no other kind says: nothing that the person at the keyboard could put right by other words.
+    public static var generalError: Self { Self(rawValue: "generalError") }
 }
 
 /// A step that did not succeed, with the state to go on from where there is one.

@@ -29,12 +29,6 @@ public struct RetrieveAccessTokenErrorKind: NativeAuthErrorKind {
     /// The issuer granted less than what was asked for, which is stored.
     public static let declinedScopes = RetrieveAccessTokenErrorKind(rawValue: "declinedScopes")
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = RetrieveAccessTokenErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = RetrieveAccessTokenErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [
         noAccount, refreshTokenExpired, invalidScope, declinedScopes, browserRequired, generalError,

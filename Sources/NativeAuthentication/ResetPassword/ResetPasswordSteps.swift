@@ -89,12 +89,6 @@ public struct ResetPasswordStartErrorKind: NativeAuthErrorKind {
     /// The account signs in without a password.
     public static let userDoesNotHavePassword = ResetPasswordStartErrorKind(rawValue: "userDoesNotHavePassword")
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = ResetPasswordStartErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = ResetPasswordStartErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [userNotFound, invalidUsername, userDoesNotHavePassword, browserRequired, generalError]
 

@@ -107,12 +107,6 @@ public struct MFARequestChallengeErrorKind: NativeAuthErrorKind {
     /// The method is blocked.
     public static let authMethodBlocked = MFARequestChallengeErrorKind(rawValue: "authMethodBlocked")
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = MFARequestChallengeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = MFARequestChallengeErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [authMethodBlocked, browserRequired, generalError]
 
@@ -144,12 +138,6 @@ public struct MFASubmitChallengeErrorKind: NativeAuthErrorKind {
 
     /// The code is wrong, old or empty.
     public static let invalidChallenge = MFASubmitChallengeErrorKind(rawValue: "invalidChallenge")
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = MFASubmitChallengeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = MFASubmitChallengeErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [invalidChallenge, browserRequired, generalError]

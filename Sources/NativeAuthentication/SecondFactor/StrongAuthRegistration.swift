@@ -110,12 +110,6 @@ public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
         rawValue: "verificationContactBlocked"
     )
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = RegisterStrongAuthChallengeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = RegisterStrongAuthChallengeErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [invalidInput, verificationContactBlocked, browserRequired, generalError]
 
@@ -151,12 +145,6 @@ public struct RegisterStrongAuthSubmitChallengeErrorKind: NativeAuthErrorKind {
 
     /// The code is wrong, old or empty.
     public static let invalidChallenge = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "invalidChallenge")
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = RegisterStrongAuthSubmitChallengeErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [invalidChallenge, browserRequired, generalError]

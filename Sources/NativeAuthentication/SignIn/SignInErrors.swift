@@ -18,12 +18,6 @@ public struct SignInStartErrorKind: NativeAuthErrorKind {
     /// The password is wrong, or empty.
     public static let invalidCredentials = SignInStartErrorKind(rawValue: "invalidCredentials")
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = SignInStartErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = SignInStartErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [userNotFound, invalidUsername, invalidCredentials, browserRequired, generalError]
 
@@ -61,12 +55,6 @@ public struct SignInAfterSignUpErrorKind: NativeAuthErrorKind {
     /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = SignInAfterSignUpErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = SignInAfterSignUpErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
 
@@ -89,12 +77,6 @@ public struct SignInAfterResetPasswordErrorKind: NativeAuthErrorKind {
 
     /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = SignInAfterResetPasswordErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = SignInAfterResetPasswordErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]

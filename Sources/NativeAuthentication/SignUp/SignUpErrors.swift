@@ -18,12 +18,6 @@ public struct SignUpStartErrorKind: NativeAuthErrorKind {
     /// The password is not one that the tenant takes.
     public static let invalidPassword = SignUpStartErrorKind(rawValue: "invalidPassword")
 
-    /// The flow has to go on in a browser.
-    public static let browserRequired = SignUpStartErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = SignUpStartErrorKind(rawValue: "generalError")
-
     /// Those of this version; a later one may have more.
     public static let known = [userAlreadyExists, invalidUsername, invalidPassword, browserRequired, generalError]
 
@@ -60,12 +54,6 @@ public struct AttributesRequiredErrorKind: NativeAuthErrorKind {
 
     /// One of this name.
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The flow has to go on in a browser.
-    public static let browserRequired = AttributesRequiredErrorKind(rawValue: "browserRequired")
-
-    /// What no other kind says.
-    public static let generalError = AttributesRequiredErrorKind(rawValue: "generalError")
 
     /// Those of this version; a later one may have more.
     public static let known = [browserRequired, generalError]
