@@ -18,7 +18,7 @@ public struct ResetPasswordCodeRequiredState: Sendable {
         guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidCode), self) }
         do throws(NativeRequestFailure) {
             var form = flow.form(token)
-            form.append("grant_type", "oob")
+            form.append("grant_type", NativeGrant.Name.code.rawValue)
             form.append("oob", code)
             let next = try await flow.send(.resetContinue, form).continuationToken()
             return ResetPasswordRequiredState(flow: flow, token: next)

@@ -11,7 +11,7 @@ extension NativeFlow {
     ) async throws(ContactFailure) -> RegisterStrongAuthChallengeResult {
         guard !contact.allSatisfy(\.isWhitespace) else {
             let reason = RegisterStrongAuthChallengeError(.invalidInput, "the contact is empty", correlationID)
-            throw ContactFailure(reason: reason, failure: nil)
+            throw ContactFailure(reason: reason, endsFlow: false)
         }
         do throws(NativeRequestFailure) {
             var form = form(token)
@@ -25,7 +25,7 @@ extension NativeFlow {
                 if refusal.isBlocked { return .verificationContactBlocked }
                 return refusal.numbers.first == 901_001 ? .invalidInput : nil
             }
-            throw ContactFailure(reason: reason, failure: error)
+            throw ContactFailure(reason: reason, endsFlow: error.endsFlow || error.isRedirect)
         }
     }
 
@@ -47,7 +47,7 @@ extension NativeFlow {
             )
         case .preverified(let next):
             do throws(NativeRequestFailure) {
-                return .completed(try await finishRegistration("continuation_token", next))
+                return .completed(try await finishRegistration(next))
             } catch {
                 throw error.ending()
             }
@@ -55,14 +55,15 @@ extension NativeFlow {
         }
     }
 
-    /// Completes the registration and signs in with the scope and the claims that the flow began with.
+    /// Completes the registration and signs in with the scope and the claims that the flow began with; no code is due
+    /// where the contact was verified before.
     func finishRegistration(
-        _ grant: String,
         _ token: Secret,
         code: Secret? = nil
     ) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
         var form = form(token)
-        form.append("grant_type", grant)
+        let grant: NativeGrant.Name = code == nil ? .continuation : .code
+        form.append("grant_type", grant.rawValue)
         form.append("oob", code)
         let next = try await send(.registerContinue, form).continuationToken()
         do throws(NativeRequestFailure) {
@@ -83,6 +84,6 @@ extension NativeRequestFailure {
 struct ContactFailure: Error {
     let reason: RegisterStrongAuthChallengeError
 
-    /// The request that failed; nil where nothing was sent.
-    let failure: NativeRequestFailure?
+    /// Whether no other contact can be challenged in this flow.
+    let endsFlow: Bool
 }

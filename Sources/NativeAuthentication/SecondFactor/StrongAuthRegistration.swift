@@ -20,8 +20,7 @@ public struct RegisterStrongAuthState: Sendable {
         do {
             return try await flow.register(contact, as: method, token, authMethods)
         } catch {
-            let isOver = error.failure.map { $0.endsFlow || $0.isRedirect } ?? false
-            throw StepError(error.reason, isOver ? nil : self)
+            throw StepError(error.reason, error.endsFlow ? nil : self)
         }
     }
 }
@@ -67,8 +66,7 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
         do {
             return try await flow.register(contact, as: method, registrationToken, authMethods)
         } catch {
-            let isOver = error.failure.map { $0.endsFlow || $0.isRedirect } ?? false
-            throw StepError(error.reason, isOver ? nil : self)
+            throw StepError(error.reason, error.endsFlow ? nil : self)
         }
     }
 
@@ -82,7 +80,7 @@ public struct RegisterStrongAuthVerificationRequiredState: Sendable {
     {
         guard code.count > 0 else { throw StepError(flow.emptyCode(.invalidChallenge), self) }
         do {
-            return try await flow.finishRegistration("oob", token, code: code)
+            return try await flow.finishRegistration(token, code: code)
         } catch {
             let reason = RegisterStrongAuthSubmitChallengeError(error, in: flow) {
                 $0.refusal(at: .registerContinue)?.isInvalidCode == true ? .invalidChallenge : nil

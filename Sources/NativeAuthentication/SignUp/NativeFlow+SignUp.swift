@@ -2,6 +2,15 @@ package import OAuth
 import OpenIDConnect
 
 extension NativeFlow {
+    /// What a step of a sign-up submits.
+    enum SignUpSubmission {
+        case code(Secret)
+        case password(Secret)
+
+        /// The attributes as they are sent.
+        case attributes(String)
+    }
+
     /// The result of a step of a sign-up.
     enum SignUpProgress {
         case credentialRequired(Secret)
@@ -19,15 +28,21 @@ extension NativeFlow {
     }
 
     func continueSignUp(
-        _ grant: String,
-        _ token: Secret,
-        credential: (name: String, value: Secret)? = nil,
-        attributes: String? = nil
+        _ submission: SignUpSubmission,
+        _ token: Secret
     ) async throws(NativeRequestFailure) -> SignUpProgress {
         var form = form(token)
-        form.append("grant_type", grant)
-        if let credential { form.append(credential.name, credential.value) }
-        form.append("attributes", attributes)
+        switch submission {
+        case .code(let code):
+            form.append("grant_type", NativeGrant.Name.code.rawValue)
+            form.append("oob", code)
+        case .password(let password):
+            form.append("grant_type", NativeGrant.Name.password.rawValue)
+            form.append("password", password)
+        case .attributes(let attributes):
+            form.append("grant_type", "attributes")
+            form.append("attributes", attributes)
+        }
         do throws(NativeRequestFailure) {
             // An account that was created without a token is an account all the same.
             let reply = try await send(.signUpContinue, form)

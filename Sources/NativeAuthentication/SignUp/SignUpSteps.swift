@@ -63,7 +63,7 @@ public struct SignUpCodeRequiredState: Sendable {
     }
 
     private func verify(_ code: Secret) async throws(NativeRequestFailure) -> SignUpVerifyCodeResult {
-        switch try await flow.continueSignUp("oob", token, credential: ("oob", code)) {
+        switch try await flow.continueSignUp(.code(code), token) {
         case .completed(let state): return .completed(state)
         case .attributesRequired(let state): return .attributesRequired(state)
         case .credentialRequired(let next):
@@ -115,7 +115,7 @@ public struct SignUpPasswordRequiredState: Sendable {
     ) async throws(StepError<PasswordRequiredErrorKind, SignUpPasswordRequiredState>) -> SignUpPasswordResult {
         guard password.count > 0 else { throw StepError(flow.emptyPassword(.invalidPassword), self) }
         do throws(NativeRequestFailure) {
-            switch try await flow.continueSignUp("password", token, credential: ("password", password)) {
+            switch try await flow.continueSignUp(.password(password), token) {
             case .completed(let state): return .completed(state)
             case .attributesRequired(let state): return .attributesRequired(state)
             case .credentialRequired:
@@ -162,7 +162,7 @@ public struct SignUpAttributesRequiredState: Sendable {
             throw StepError(reason, self)
         }
         do throws(NativeRequestFailure) {
-            switch try await flow.continueSignUp("attributes", token, attributes: text) {
+            switch try await flow.continueSignUp(.attributes(text), token) {
             case .completed(let state): return .completed(state)
             case .attributesRequired(let state): return .attributesRequired(state)
             case .credentialRequired: throw flow.unexpected("asks for a password", at: .signUpContinue).ending()
