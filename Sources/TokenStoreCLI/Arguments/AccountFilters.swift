@@ -75,6 +75,13 @@ struct AccountFilters: ParsableArguments {
         return filter.map { selector.and($0) } ?? selector
     }
 
+    /// Checks that `--account` does not name one where `positional` does.
+    func requireUnnamed(beside positional: String?) throws {
+        guard account == nil || positional == nil else {
+            throw ValidationError("the account is named twice", hint: "leave --account out")
+        }
+    }
+
     /// Whether what an account is in `tenant` is meant: a guest has other names and claims than at home.
     func includes(tenant other: String) -> Bool {
         tenant.map { $0.lowercased() == other.lowercased() } ?? true

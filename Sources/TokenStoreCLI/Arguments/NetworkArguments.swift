@@ -72,7 +72,14 @@ struct ScopeArguments: ParsableArguments {
     )
     var scope: [String] = []
 
-    var value: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
+    var value: Scope { Scope(arguments: scope) }
+}
+
+extension Scope {
+    /// Reads arguments, each a scope or a list with commas or spaces.
+    init(arguments: [String]) {
+        self.init(arguments.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) })
+    }
 }
 
 /// How the issuer's page is shown and its answer received.
@@ -88,9 +95,7 @@ struct RedirectArguments: ParsableArguments {
             "The loopback address registered for the client. Default port: any free one.",
             valueName: "uri"
         ),
-        transform: { text in
-            do { return try RedirectURI(text) } catch { throw ValidationError(error) }
-        }
+        transform: { try RedirectURI(argument: $0) }
     )
     var redirectURI = RedirectURI.anyPort
 
@@ -112,12 +117,24 @@ struct RedirectArguments: ParsableArguments {
         guard !device || !noBrowser else {
             throw ValidationError("--device never opens a browser", hint: "leave --no-browser out")
         }
+        try Self.check(redirectURI, wait: wait)
+    }
+
+    /// Checks where a browser is to come back to, and how long that is waited for; nil: as usual.
+    static func check(_ redirectURI: RedirectURI?, wait: Double?) throws {
         if let wait, !(wait > 0 && wait <= 1e6) {
             throw ValidationError("--wait is not a time", hint: "give a number of seconds")
         }
-        guard redirectURI.isLoopback else {
+        guard redirectURI?.isLoopback ?? true else {
             throw ValidationError("--redirect-uri is not on loopback", hint: "use one such as http://127.0.0.1/")
         }
+    }
+}
+
+extension RedirectURI {
+    /// Reads an argument; an error keeps its hint.
+    init(argument text: String) throws {
+        do { self = try RedirectURI(text) } catch { throw ValidationError(error) }
     }
 }
 

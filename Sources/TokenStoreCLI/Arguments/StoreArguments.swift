@@ -121,9 +121,12 @@ struct StoreArguments: ParsableArguments {
 
 extension StoreArguments {
     /// How the store is opened; without unlocking, rows can be counted and deleted, not read.
-    func options(unlocks: Bool = true) -> StoreOptions {
+    ///
+    /// It waits for other processes no longer than `limit`.
+    func options(unlocks: Bool = true, within limit: Duration? = nil) -> StoreOptions {
         var options = StoreOptions(keySource: key, environment: Self.environment)
         options.busyTimeout = .seconds(timeout)
+        if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
         options.program = "tokenstore"
         options.unlocks = unlocks
         options.keepsTokensInMemory = false
@@ -132,11 +135,15 @@ extension StoreArguments {
     }
 
     /// What `body` returns, which opens the store; a passphrase that was typed wrong may be typed three times.
-    func unlocking<Result>(unlocks: Bool = true, _ body: (StoreOptions) throws -> Result) throws -> Result {
+    func unlocking<Result>(
+        unlocks: Bool = true,
+        within limit: Duration? = nil,
+        _ body: (StoreOptions) throws -> Result
+    ) throws -> Result {
         var attempts = 1
         while true {
             do {
-                return try body(options(unlocks: unlocks))
+                return try body(options(unlocks: unlocks, within: limit))
             } catch let error as TokenStoreError
                 where error.keyError?.code == .otherKey && attempts < 3 && PassphraseMemory.shared.forget()
             {
@@ -161,10 +168,9 @@ extension StoreArguments {
     ///
     /// It waits for other processes no longer than `limit`.
     func inspected(unlocks: Bool = true, within limit: Duration? = nil) throws -> StoreInspection? {
-        try unlocking(unlocks: unlocks) {
+        try unlocking(unlocks: unlocks, within: limit) {
             var options = $0
             options.keepsInspectionOpen = true
-            if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
             return try TokenStore.inspect(at: location, options: options)
         }
     }
@@ -183,10 +189,8 @@ extension StoreArguments {
         guard let path = try location.path, !path.isVacant else { return }
         let waiting = try path.pendingAnswers()
         guard !waiting.isEmpty else { return }
-        var options = options()
-        if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
         do {
-            let store = try TokenStore.open(at: path, options: options)
+            let store = try TokenStore.open(at: path, options: options(within: limit))
             defer { store.close() }
             try store.takeInAnswers()
         } catch let error as TokenStoreError {
@@ -201,11 +205,7 @@ extension StoreArguments {
     func open(_ console: Console, unlocks: Bool = true, within limit: Duration? = nil) throws -> TokenStore {
         let location = try location
         console.log(.debug, "opening \(location)")
-        return try unlocking(unlocks: unlocks) {
-            var options = $0
-            if let limit { options.busyTimeout = min(options.busyTimeout, limit) }
-            return try TokenStore.open(at: location, options: options)
-        }
+        return try unlocking(unlocks: unlocks, within: limit) { try TokenStore.open(at: location, options: $0) }
     }
 
     /// Opens the store for a sign-in; if there is none, it is created when there is something in it.

@@ -65,7 +65,7 @@ struct TokenArguments: ParsableArguments {
         }
     }
 
-    var scopes: Scope { Scope(scope.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }) }
+    var scopes: Scope { Scope(arguments: scope) }
 
     /// How the manager answers the request.
     func options(_ network: NetworkArguments, _ arguments: StoreArguments) -> TokenManagerOptions {

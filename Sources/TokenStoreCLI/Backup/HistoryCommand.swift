@@ -42,9 +42,7 @@ struct HistoryCommand: ParsableCommand {
 
     func validate() throws {
         guard limit >= 0 else { throw ValidationError("--limit is less than 0", hint: "give a number of entries") }
-        guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice", hint: "leave --account out")
-        }
+        try filters.requireUnnamed(beside: account)
     }
 
     func run() throws {

@@ -51,9 +51,7 @@ struct LogoutCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
-        guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice", hint: "leave --account out")
-        }
+        try filters.requireUnnamed(beside: account)
         guard !localOnly || !browser.isAsked else {
             throw ValidationError("--browser contacts the issuer", hint: "leave --local-only out")
         }

@@ -34,9 +34,7 @@ struct UseCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
-        guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice", hint: "leave --account out")
-        }
+        try filters.requireUnnamed(beside: account)
         guard !unset || policy == nil else {
             throw ValidationError("--unset names no account", hint: "leave the account out, or --unset")
         }

@@ -26,11 +26,7 @@ struct WhoamiCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
-    func validate() throws {
-        guard account == nil || filters.account == nil else {
-            throw ValidationError("the account is named twice", hint: "leave --account out")
-        }
-    }
+    func validate() throws { try filters.requireUnnamed(beside: account) }
 
     func run() throws {
         let console = arguments.console

@@ -1,5 +1,13 @@
+import NativeAuthentication
 import OAuth
+import SignIn
 import TokenStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What a sign-in or `whoami` says of an account.
 struct AccountReport {
@@ -48,5 +56,38 @@ struct AccountReport {
             $0.object("account") { $0.members(of: summary) }
             if let pendingReason { $0.member("pending", pendingReason) }
         }
+    }
+}
+
+/// What a sign-in has come to.
+protocol SignInOutcome {
+    var account: Account { get }
+
+    /// What was asked for and not granted.
+    var declinedScope: Scope { get }
+
+    /// Why the store has nothing of the sign-in yet; nil if it has.
+    var pendingReason: String? { get }
+}
+
+extension AuthenticationResult: SignInOutcome {}
+extension NativeAuthUserAccount: SignInOutcome {}
+
+extension Console {
+    /// Says who was signed in to `client`, behind what did not come of it.
+    func report(
+        _ deed: String,
+        _ outcome: some SignInOutcome,
+        to client: String,
+        in store: TokenStore,
+        asJSON isJSON: Bool
+    ) throws {
+        let (account, pendingReason) = (outcome.account, outcome.pendingReason)
+        if let pendingReason { notePending(pendingReason) }
+        if !outcome.declinedScope.isEmpty { note("the issuer did not grant \(outcome.declinedScope.text)") }
+        let stored = pendingReason == nil ? try store.summary(of: account.id) : nil
+        let summary = stored ?? AccountSummary(unstored: account, client: client, at: Date())
+        try AccountReport(account: account, summary: summary, pendingReason: pendingReason)
+            .write(deed, asJSON: isJSON, on: self)
     }
 }

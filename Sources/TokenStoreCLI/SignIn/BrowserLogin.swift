@@ -5,12 +5,6 @@ import SignIn
 import TokenManagement
 import TokenStorage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A sign-in on the issuer's page, in a browser here or on another device.
 struct BrowserLogin {
     let clientID: String
@@ -41,12 +35,7 @@ struct BrowserLogin {
                 return try await store.save(tokens)
             }
         }
-        if let reason = result.pendingReason { console.notePending(reason) }
-        if !result.declinedScope.isEmpty { console.note("the issuer did not grant \(result.declinedScope.text)") }
-        let stored = result.pendingReason == nil ? try store.summary(of: result.account.id) : nil
-        let summary = stored ?? AccountSummary(unstored: result.account, client: clientID, at: Date())
-        try AccountReport(account: result.account, summary: summary, pendingReason: result.pendingReason)
-            .write("signed in", asJSON: arguments.json, on: console)
+        try console.report("signed in", result, to: clientID, in: store, asJSON: arguments.json)
     }
 
     /// Runs `body`, whose failure then says which issuer it is about.

@@ -15,9 +15,7 @@ struct BrowserLogout: ParsableArguments {
             "With --browser: the loopback address registered for the way back. Default port: any free one.",
             valueName: "uri"
         ),
-        transform: { text in
-            do { return try RedirectURI(text) } catch { throw ValidationError(error) }
-        }
+        transform: { try RedirectURI(argument: $0) }
     )
     private var redirectURI: RedirectURI?
 
@@ -30,12 +28,7 @@ struct BrowserLogout: ParsableArguments {
         guard browser || redirectURI == nil && wait == nil else {
             throw ValidationError("--redirect-uri and --wait need --browser", hint: "add it")
         }
-        if let wait, !(wait > 0 && wait <= 1e6) {
-            throw ValidationError("--wait is not a time", hint: "give a number of seconds")
-        }
-        guard redirectURI?.isLoopback ?? true else {
-            throw ValidationError("--redirect-uri is not on loopback", hint: "use one such as http://127.0.0.1/")
-        }
+        try RedirectArguments.check(redirectURI, wait: wait)
     }
 
     /// Opens the issuer's logout page; Ctrl-C goes on without its answer.
@@ -45,7 +38,7 @@ struct BrowserLogout: ParsableArguments {
         _ network: NetworkArguments,
         _ arguments: StoreArguments
     ) throws -> BrowserSessionReport {
-        let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: network.caFile))
+        let transport = try network.transport()
         var flow = EndSessionFlow(redirectURI: redirectURI ?? .anyPort, store: store, transport: transport)
         flow.limits = network.options(arguments).limits
         flow.timeLimit = .seconds(wait ?? 60)

@@ -6,12 +6,6 @@ import SignIn
 import TokenManagement
 import TokenStorage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// One run of a command of native authentication: the store, the application, and who is asked.
 struct NativeRun {
     let console: Console
@@ -66,13 +60,8 @@ struct NativeRun {
 
     /// Says who was signed in.
     func report(_ signedIn: NativeAuthUserAccount, _ deed: String = "signed in") throws {
-        let (account, client) = (signedIn.account, application.configuration.clientID)
-        if let reason = signedIn.pendingReason { console.notePending(reason) }
-        if !signedIn.declinedScope.isEmpty { console.note("the issuer did not grant \(signedIn.declinedScope.text)") }
-        let stored = signedIn.pendingReason == nil ? try application.store.summary(of: account.id) : nil
-        let summary = stored ?? AccountSummary(unstored: account, client: client, at: Date())
-        try AccountReport(account: account, summary: summary, pendingReason: signedIn.pendingReason)
-            .write(deed, asJSON: arguments.json, on: console)
+        let client = application.configuration.clientID
+        try console.report(deed, signedIn, to: client, in: application.store, asJSON: arguments.json)
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
