@@ -111,7 +111,7 @@ struct FilePermissions {
 }
 
 /// What the file system says of a path.
-struct FileStatus {
+package struct FileStatus {
     enum Kind {
         case regular
         case directory
@@ -166,7 +166,7 @@ struct FileStatus {
     }
 
     /// Whether there is nothing at the path; what may not be looked at is not absent.
-    static func isAbsent(_ path: String) -> Bool {
+    package static func isAbsent(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }

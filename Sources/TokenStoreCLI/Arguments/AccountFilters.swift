@@ -251,10 +251,7 @@ extension CommandFailure {
     }
 
     private static func advice(_ names: [String], _ values: [String]) -> String {
-        let isPlain = values.joined().utf8.allSatisfy { byte in
-            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-                || "/._:@-".utf8.contains(byte)
-        }
+        let isPlain = values.joined().utf8.allSatisfy { $0.isLetterOrDigit || "/._:@-".utf8.contains($0) }
         let example = zip(names, values).flatMap(ProposedCommand.words).joined(separator: " ")
         return "name one with \(names.joined(separator: " and "))" + (isPlain ? ", such as '\(example)'" : "")
     }

@@ -9,14 +9,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The options of every command.
 struct StoreArguments: ParsableArguments {
     @Option(
@@ -240,12 +232,7 @@ extension StorePath {
     /// Whether the store is missing, so that opening it would create it.
     ///
     /// A log without its database is the rest of a store: opening it throws that error.
-    var isVacant: Bool { Self.isAbsent(database) && Self.isAbsent(log) }
-
-    private static func isAbsent(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
-    }
+    var isVacant: Bool { FileStatus.isAbsent(database) && FileStatus.isAbsent(log) }
 }
 
 /// How much is said on standard error beside errors.

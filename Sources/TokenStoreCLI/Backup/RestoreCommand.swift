@@ -71,10 +71,7 @@ private struct RestoreReport {
     }
 
     private static func named(_ names: [String], _ count: Int) -> String {
-        guard count > 0 else { return count.counting("account") }
-        let shown = names.prefix(5)
-        let rest = count > shown.count ? " and \((count - shown.count).grouped) more" : ""
-        return "\(count.counting("account")) (\(shown.joined(separator: ", "))\(rest))"
+        count.counting("account") + (count > 0 ? " (\(names.prefix(5).listed(of: count)))" : "")
     }
 
     func write(_ arguments: StoreArguments, isDone: Bool, on console: Console) throws {

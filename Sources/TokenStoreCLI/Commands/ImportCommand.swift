@@ -115,8 +115,7 @@ private struct ImportSummary {
     /// The accounts of a dry run by name, as far as they are few.
     private var names: String {
         guard isDryRun, !report.accountNames.isEmpty else { return "" }
-        let more = report.changedAccounts - report.accountNames.count
-        return ": " + report.accountNames.joined(separator: ", ") + (more > 0 ? " and \(more.grouped) more" : "")
+        return ": " + report.accountNames.listed(of: report.changedAccounts)
     }
 
     private func document(on console: Console) throws {

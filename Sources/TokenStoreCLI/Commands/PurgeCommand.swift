@@ -183,9 +183,6 @@ struct PurgeReport {
 
     /// The accounts by name, as far as they are few.
     private var names: String {
-        guard !counts.accountNames.isEmpty else { return "" }
-        let more = counts.accounts - counts.accountNames.count
-        let names = counts.accountNames.joined(separator: ", ")
-        return ": " + names + (more > 0 ? " and \(more.grouped) more" : "")
+        counts.accountNames.isEmpty ? "" : ": " + counts.accountNames.listed(of: counts.accounts)
     }
 }

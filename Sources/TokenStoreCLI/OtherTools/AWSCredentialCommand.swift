@@ -85,7 +85,7 @@ struct AWSCredentialCommand: ParsableCommand {
         guard let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"], !region.isEmpty
         else { return "https://sts.amazonaws.com/" }
         // The token goes to a host that has this in its name.
-        guard region.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || WebIdentityRequest.isLetterOrDigit($0) }) else {
+        guard region.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0.isLetterOrDigit }) else {
             throw ValidationError("'\(region)' is not a region", hint: "give one such as eu-central-1")
         }
         return "https://sts.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")/"
@@ -93,9 +93,7 @@ struct AWSCredentialCommand: ParsableCommand {
 
     /// The username in the letters that a session may have.
     private static func sessionName(_ account: Account) -> String {
-        let allowed = account.username.utf8.filter {
-            WebIdentityRequest.isLetterOrDigit($0) || "_+=,.@-".utf8.contains($0)
-        }
+        let allowed = account.username.utf8.filter { $0.isLetterOrDigit || "_+=,.@-".utf8.contains($0) }
         let name = String(decoding: allowed.prefix(64), as: UTF8.self)
         return name.utf8.count < 2 ? "tokenstore" : name
     }
@@ -108,10 +106,6 @@ struct WebIdentityRequest: Sendable {
     let sessionName: String
     let token: Secret
     let duration: Int?
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-    }
 
     func send(to endpoint: String, by transport: some HTTPTransport, _ limits: HTTPLimits) async throws -> RoleKeys {
         var form = FormParameters()
@@ -173,7 +167,7 @@ struct RoleKeys: Sendable {
             $0.member("SessionToken", sessionToken)
             $0.member("Expiration", expiration)
         }
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 }
 

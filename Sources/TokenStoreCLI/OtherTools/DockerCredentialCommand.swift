@@ -61,7 +61,7 @@ struct DockerCredentialCommand: ParsableCommand {
             json.object { list in
                 for host in hosts.host { list.member(named: host.name, username) }
             }
-            try console.line(String(decoding: json.bytes, as: UTF8.self))
+            try console.line(json.text)
         case "version": try console.line("tokenstore \(TokenStore.version)")
         case "store", "erase":
             throw CommandFailure(
@@ -89,6 +89,6 @@ struct DockerCredentialCommand: ParsableCommand {
             $0.member("Username", username)
             $0.member("Secret", token.secret.reveal())
         }
-        try console.line(String(decoding: json.bytes, as: UTF8.self))
+        try console.line(json.text)
     }
 }

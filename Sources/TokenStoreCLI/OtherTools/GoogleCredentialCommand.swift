@@ -64,7 +64,7 @@ struct GoogleCredentialCommand: ParsableCommand {
                 $0.member("message", failure.sentence)
             }
         }
-        try console.line(String(decoding: json.bytes, as: UTF8.self))
+        try console.line(json.text)
         try console.output.flush()
     }
 

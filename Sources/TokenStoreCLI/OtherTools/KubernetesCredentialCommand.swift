@@ -94,6 +94,6 @@ package struct KubernetesExecution {
                 $0.member("expirationTimestamp", token.end.description)
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 }

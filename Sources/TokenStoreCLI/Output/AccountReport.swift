@@ -31,14 +31,14 @@ struct AccountReport {
         guard !isJSON else { return try document(on: console) }
         guard !console.isQuiet else { return }
         let username = account.username.isEmpty || account.username == name ? "" : " (\(account.username))"
-        try console.line("\(deed) \(name)\(username)".bounded.printable)
+        try console.line("\(deed) \(name)\(username)".boundedSentence.printable)
         try console.output.flush()
     }
 
     /// Writes the name alone.
     func writeName(asJSON isJSON: Bool, on console: Console) throws {
         guard !isJSON else { return try document(on: console) }
-        try console.line(console.terminal.isTerminal ? name.bounded.printable : name)
+        try console.line(console.terminal.isTerminal ? name.boundedSentence.printable : name)
         try console.output.flush()
     }
 

@@ -29,7 +29,7 @@ package struct CommandFailure: Error {
     ) {
         self.status = status
         // What an issuer or a file put into it may be of any length.
-        var message = message.bounded
+        var message = message.boundedSentence
         // An issuer's sentence may have one; the line goes on behind it.
         while message.hasSuffix(".") && !message.hasSuffix("..") { message.removeLast() }
         self.message = message

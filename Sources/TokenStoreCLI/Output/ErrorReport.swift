@@ -43,8 +43,8 @@ struct ErrorReport {
         var text = "tokenstore: error: \(failure.sentence)".printable + "\n"
         for account in failure.candidates.prefix(Self.candidateLimit) {
             let parts = [account.id.homeAccountID, account.username, place(of: account)]
-            text +=
-                "  " + (parts + [account.userFlow].compactMap(\.self)).joined(separator: "  ").bounded.printable + "\n"
+            let line = (parts + [account.userFlow].compactMap(\.self)).joined(separator: "  ")
+            text += "  " + line.boundedSentence.printable + "\n"
         }
         let more = failure.candidateCount - min(failure.candidates.count, Self.candidateLimit)
         return more > 0 ? text + "  and \(more.grouped) more\n" : text
@@ -70,7 +70,7 @@ struct ErrorReport {
             }
         }
         json.endLine()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 
     private func facts(to json: inout JSONOutput) {

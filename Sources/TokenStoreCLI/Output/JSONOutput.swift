@@ -6,6 +6,8 @@ struct JSONOutput {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
     mutating func object(_ body: (inout JSONOutput) -> Void) {
         separate()
         enclosed("{", "}", body)

@@ -22,15 +22,6 @@ extension String {
         return text
     }
 
-    /// The text, with its middle left out where it is longer than any sentence.
-    var bounded: String {
-        let longest = 1_200
-        guard utf8.count > longest else { return self }
-        let scalars = unicodeScalars
-        guard scalars.count > longest else { return self }
-        return String(scalars.prefix(longest - 200)) + " [...] " + String(scalars.suffix(190))
-    }
-
     /// The number of columns the text takes on a terminal.
     var columns: Int {
         var utf8 = self
@@ -116,7 +107,20 @@ extension String {
     }
 }
 
+extension Collection<String> {
+    /// The first of `total` names with commas between them, and how many more there are.
+    func listed(of total: Int) -> String {
+        let more = total - count
+        return joined(separator: ", ") + (more > 0 ? " and \(more.grouped) more" : "")
+    }
+}
+
 extension UInt8 {
+    /// Whether it is a letter of ASCII or a digit.
+    var isLetterOrDigit: Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
+    }
+
     fileprivate var isHexDigit: Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
             || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)

@@ -158,7 +158,7 @@ struct TableColumn {
 }
 
 /// The text of one row in a column.
-struct TableCell: ExpressibleByStringInterpolation {
+struct TableCell {
     let text: String
 
     /// What a terminal shows, where it is less.
@@ -173,6 +173,4 @@ struct TableCell: ExpressibleByStringInterpolation {
         isAbsent = whole == nil
         self.style = style
     }
-
-    init(stringLiteral value: String) { self.init(value) }
 }

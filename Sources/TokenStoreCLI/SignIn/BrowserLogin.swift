@@ -107,7 +107,7 @@ private struct DeviceLogin: Sendable {
             }
         }
         json.endLine()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 }
 

@@ -61,12 +61,12 @@ final class TerminalPrompter {
 
     /// Says something that does not depend on an answer.
     func note(_ text: String) {
-        if !isQuiet { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
+        if !isQuiet { StandardError.write("tokenstore: \(text.boundedSentence.printable)\n") }
     }
 
     /// Says what the next question depends on.
     func tell(_ text: String) {
-        if mayAsk { StandardError.write("tokenstore: \(text.bounded.printable)\n") }
+        if mayAsk { StandardError.write("tokenstore: \(text.boundedSentence.printable)\n") }
     }
 
     /// Does a step at the issuer; `advice` is for Ctrl-C once it may have had its effect.
@@ -121,7 +121,8 @@ final class TerminalPrompter {
         try checkCancellation()
         terminal = terminal ?? ControllingTerminal()
         guard let terminal else { throw unanswered("an answer", "--code-from FD or --password-from FD") }
-        let answer = try interruptible { try terminal.answer(to: question.bounded.printable, isSecret: isSecret) }
+        let shown = question.boundedSentence.printable
+        let answer = try interruptible { try terminal.answer(to: shown, isSecret: isSecret) }
         guard let answer else { throw cancelled() }
         return answer
     }

@@ -44,7 +44,7 @@ struct Console {
     func note(_ text: String) {
         guard !isQuiet else { return }
         // A part of a command is another command.
-        let text = text.firstRange(of: "'tokenstore ") == nil ? text.bounded : text.naming(store: store)
+        let text = text.firstRange(of: "'tokenstore ") == nil ? text.boundedSentence : text.naming(store: store)
         StandardError.write("tokenstore: \(text.printable)\n")
     }
 
@@ -58,7 +58,7 @@ struct Console {
 
     func log(_ level: LogLevel, _ text: @autoclosure () -> String) {
         guard level >= logLevel else { return }
-        StandardError.write("tokenstore: \(level.rawValue): \(text().bounded.printable)\n")
+        StandardError.write("tokenstore: \(level.rawValue): \(text().boundedSentence.printable)\n")
     }
 
     /// How far away on a terminal, where a person reads it; else the instant itself.
@@ -94,15 +94,15 @@ struct Terminal {
 
     private static func width(_ environment: [String: String]) -> Int {
         if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        return columns(of: STDOUT_FILENO)
     }
 
     /// How wide the terminal is that standard error goes to.
-    static var errorWidth: Int {
+    static var errorWidth: Int { columns(of: STDERR_FILENO) }
+
+    private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
