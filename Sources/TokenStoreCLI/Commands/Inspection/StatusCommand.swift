@@ -205,48 +205,61 @@ private struct StatusReport {
             $0.member("writerFloor", status?.writerFloor)
             $0.member("writtenBy", status?.writtenBy)
             $0.time("createdAt", Timestamp(status?.createdAt))
-            $0.object("counts") {
-                $0.member("accounts", status?.accounts ?? 0)
-                $0.member("accessTokens", status?.accessTokens ?? 0)
-                $0.member("expiredAccessTokens", status?.expiredAccessTokens ?? 0)
-                $0.member("refreshTokens", status?.refreshTokens ?? 0)
-                $0.member("idTokens", status?.idTokens ?? 0)
-                $0.member("quarantined", status?.quarantined ?? 0)
-                $0.member("foreignEntries", status?.unknownEntries ?? 0)
-            }
+            counts(to: &$0)
             $0.array("pendingAnswers", status?.pendingAnswers ?? [])
             $0.member("keySource", status?.keySource)
             $0.member("keyId", status?.keyID)
             $0.member("keyProblem", status?.keyProblem.map { "\($0)" })
             $0.member("isRekeyUnfinished", status?.isRekeyUnfinished ?? false)
             $0.member("movedTo", status?.movedTo)
-            if let server = status?.server {
-                $0.object("server") {
-                    $0.member("version", server.version)
-                    $0.member("isEncrypted", server.isEncrypted)
-                    $0.member("role", server.role)
-                    $0.member("isStandby", server.isStandby)
-                    $0.member("survivesCrash", server.survivesCrash)
-                    $0.member("survivesLoss", server.survivesLoss)
-                    $0.member("lacksStandby", server.lacksStandby)
-                    $0.array("machines", server.machines)
-                    $0.member("clockDifferenceSeconds", Int(server.clockDifference.components.seconds))
-                }
-            } else {
-                $0.member("server", JSONValue.null)
+            server(to: &$0)
+            copies(to: &$0)
+            protection(to: &$0)
+        }
+    }
+
+    private func counts(to json: inout JSONOutput) {
+        json.object("counts") {
+            $0.member("accounts", status?.accounts ?? 0)
+            $0.member("accessTokens", status?.accessTokens ?? 0)
+            $0.member("expiredAccessTokens", status?.expiredAccessTokens ?? 0)
+            $0.member("refreshTokens", status?.refreshTokens ?? 0)
+            $0.member("idTokens", status?.idTokens ?? 0)
+            $0.member("quarantined", status?.quarantined ?? 0)
+            $0.member("foreignEntries", status?.unknownEntries ?? 0)
+        }
+    }
+
+    private func server(to json: inout JSONOutput) {
+        guard let server = status?.server else { return json.member("server", JSONValue.null) }
+        json.object("server") {
+            $0.member("version", server.version)
+            $0.member("isEncrypted", server.isEncrypted)
+            $0.member("role", server.role)
+            $0.member("isStandby", server.isStandby)
+            $0.member("survivesCrash", server.survivesCrash)
+            $0.member("survivesLoss", server.survivesLoss)
+            $0.member("lacksStandby", server.lacksStandby)
+            $0.array("machines", server.machines)
+            $0.member("clockDifferenceSeconds", Int(server.clockDifference.components.seconds))
+        }
+    }
+
+    private func copies(to json: inout JSONOutput) {
+        json.array("copies", status?.copies ?? []) { copy, json in
+            json.object {
+                $0.member("path", copy.path)
+                $0.member("size", Int(copy.size))
             }
-            $0.array("copies", status?.copies ?? []) { copy, json in
-                json.object {
-                    $0.member("path", copy.path)
-                    $0.member("size", Int(copy.size))
-                }
-            }
-            $0.array("protection", status?.protection ?? []) { entry, json in
-                json.object {
-                    $0.member("reader", entry.reader.rawValue)
-                    $0.member("canRead", entry.canRead)
-                    $0.member("reason", entry.reason)
-                }
+        }
+    }
+
+    private func protection(to json: inout JSONOutput) {
+        json.array("protection", status?.protection ?? []) { entry, json in
+            json.object {
+                $0.member("reader", entry.reader.rawValue)
+                $0.member("canRead", entry.canRead)
+                $0.member("reason", entry.reason)
             }
         }
     }
