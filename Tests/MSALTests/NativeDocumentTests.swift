@@ -119,11 +119,7 @@ struct NativeDocumentTests {
         }
     }
 
-    @Test(arguments: [
-        (NativeScene.ana, "Llanura-5-Viento", "Unable to sign up: User already exists"),
-        (NativeScene.new, "short", "Unable to sign up: The password is invalid"),
-        ("no address", "Llanura-5-Viento", "Unable to sign up: The username is invalid"),
-    ])
+    @Test(arguments: NativeScene.signUpProblems)
     func `S75: each problem of a sign-up has its own error`(email: String, password: String, text: String) async throws
     {
         try await NativeScene.open { scene in

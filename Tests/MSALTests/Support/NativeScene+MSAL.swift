@@ -5,6 +5,13 @@ import SignIn
 import TokenStorage
 
 extension NativeScene {
+    /// Addresses and passwords that no one can sign up with, and what the documents' screens say of each.
+    static let signUpProblems = [
+        (ana, "Llanura-5-Viento", "Unable to sign up: User already exists"),
+        (new, "short", "Unable to sign up: The password is invalid"),
+        ("no address", "Llanura-5-Viento", "Unable to sign up: The username is invalid"),
+    ]
+
     /// An app of the tenant with MSAL's names.
     func msal(_ client: String = "otp-app", store: TokenStore? = nil) throws -> MSALNativeAuthPublicClientApplication {
         let native = try app(client, store: store)
