@@ -202,6 +202,7 @@ public final class TokenManager: Sendable {
         let since = turn.wasWaitedFor ? start : nil
         // What an earlier refresh could not store is newer than what the store has.
         _ = try await store.perform { try $0.takeInAnswers() }
+        var choices = 1
         while true {
             let request = try await sufficient(request, passingOver: before)
             switch try await store.performRead({ [decider] _ in try decider.decide(request, since: since) }) {
@@ -209,7 +210,14 @@ public final class TokenManager: Sendable {
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) { continue }
-                return try await exchange(candidates, for: request, at: authority, inTurn: turn)
+                do {
+                    return try await exchange(candidates, for: request, at: authority, inTurn: turn)
+                } catch is ReplacedToken where choices < 3 {
+                    // Another refreshed or signed in meanwhile: what it stored is looked at.
+                    choices += 1
+                } catch is ReplacedToken {
+                    throw TokenStoreError.overtaken(at: store.location)
+                }
             }
         }
     }

@@ -130,8 +130,9 @@ struct SignOutTests {
 
     @Test func `an issuer without a revocation endpoint is not an error`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            let base = scene.provider.baseURL
-            let body = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
+            let tenant = try #require(try await scene.store.account(scene.account)?.utid)
+            let issuer = "\(scene.provider.baseURL)/\(tenant)"
+            let body = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
             scene.provider.faults.add(.answer(body: body, at: "metadata", times: nil))
             #expect(try await scene.manager().signOut(scene.account) == .notOffered)
             await #expect(try scene.store.accounts().isEmpty)

@@ -118,7 +118,7 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    /// The statuses of a server that has no token endpoint there. To follow a redirect would send the token anywhere.
+    /// The statuses of a server that has no token endpoint there, redirects included, none of which is followed.
     private static let absences = [301, 302, 307, 308, 404, 405, 410]
 
     /// Sends the request, and to another place if the issuer names one where the known one is gone.

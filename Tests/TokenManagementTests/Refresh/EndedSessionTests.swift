@@ -98,6 +98,20 @@ struct EndedSessionTests {
         await #expect(try scene.store.signInState(of: scene.account, client: OpenScene.client) == .signedIn)
     }
 
+    @Test func `a refresh token that was replaced before it was sent is not sent`() async throws {
+        let scene = try OpenScene()
+        scene.clock.seconds += 3_700
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/openid-configuration") else { return }
+            try await scene.store.perform { _ in try scene.signIn(refreshToken: "rt-9") }
+        }
+        let manager = TokenManager(store: scene.store, clientID: OpenScene.client, transport: transport)
+        let result = try await manager.acquireTokenSilently(SilentRequest(account: scene.account, scope: "read"))
+        #expect(result.accessToken.secret == Secret("at-9"))
+        #expect(scene.tokenRequestCount == 0)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-9")])
+    }
+
     @Test func `a refresh that a new sign-in overtakes gives the token of the new session, and ends nothing`()
         async throws
     {
