@@ -108,6 +108,13 @@ struct NamedProxy: Sendable {
 
     /// What the proxy answered instead of making a connection; nil if `error` is something else.
     func refusal(_ error: any Error, to host: String) -> HTTPTransportError? {
+        if let problem = Self.problemOfSOCKS(error) {
+            guard problem == "InvalidAuthenticationSelection" else { return .refused(host: host, proxy: name) }
+            return .configuration(
+                "the SOCKS proxy \(name) wants a user, which is not supported",
+                "name a SOCKS proxy that asks for no user, or an http proxy, in \(variable)"
+            )
+        }
         guard let error = error as? HTTPClientError else { return nil }
         if error == .invalidProxyResponse { return .refused(host: host, proxy: name) }
         guard error == .proxyAuthenticationRequired else { return nil }
@@ -120,5 +127,16 @@ struct NamedProxy: Sendable {
                 "the proxy \(name) does not accept the user name and the password in \(variable)",
                 "correct them"
             )
+    }
+
+    /// What a SOCKS proxy did instead of making a connection, by the name of the error; nil if it is something else.
+    ///
+    /// The errors come from a library below the HTTP client, which is no dependency here, so that their types cannot be
+    /// named in code. One of the client itself says that the proxy ended the connection before it answered.
+    private static func problemOfSOCKS(_ error: any Error) -> String? {
+        let kind = String(reflecting: type(of: error))
+        let isOfEnding = kind.hasPrefix("AsyncHTTPClient.SOCKSEventsHandler.")
+        guard kind.hasPrefix("NIOSOCKS.") || isOfEnding else { return nil }
+        return kind.split(separator: ".").last.map { String($0) }
     }
 }

@@ -95,7 +95,7 @@ struct HandshakeTests {
     }
 
     @Test func `an answer without TLS is refused for good`() async throws {
-        let server = try PlainServer("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        let server = try PlainServer(["HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"])
         defer { server.stop() }
         let error = try await error(server.port)
         #expect(error.code == .noTLS, "\(error)")
@@ -104,7 +104,7 @@ struct HandshakeTests {
     }
 
     @Test func `a connection that ends in the handshake is worth another attempt`() async throws {
-        let server = try PlainServer("")
+        let server = try PlainServer([""])
         defer { server.stop() }
         let error = try await error(server.port)
         #expect(error.isTransient, "\(error)")
@@ -134,19 +134,22 @@ struct HandshakeTests {
     }
 }
 
-/// Answers the first bytes of every connection, which are a greeting by TLS, with a text, and ends it.
-private struct PlainServer {
+/// Answers what comes first on every connection, such as a greeting by TLS, with a text, what comes then with the next
+/// one, and ends it.
+struct PlainServer {
     let port: Int
     private let descriptor: Int32
 
-    init(_ answer: String) throws {
+    init(_ answers: [String]) throws {
         (descriptor, port) = try LoopbackSocket.listener()
         Thread.detachNewThread { [descriptor] in
             while case let connection = LoopbackSocket.client(of: descriptor), connection >= 0 {
                 var greeting = [UInt8](repeating: 0, count: 65_536)
-                _ = recv(connection, &greeting, greeting.count, 0)
-                _ = Data(answer.utf8).withUnsafeBytes { bytes in
-                    send(connection, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                for answer in answers {
+                    _ = recv(connection, &greeting, greeting.count, 0)
+                    _ = Data(answer.utf8).withUnsafeBytes { bytes in
+                        send(connection, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                    }
                 }
                 shutdown(connection, Int32(SHUT_WR))
                 // Until the client ends it too: closed before, what was sent could be lost.

@@ -103,6 +103,29 @@ struct ProxyTests {
         #expect(!error.isTransient)
     }
 
+    @Test(arguments: [
+        ["\u{5}\0", "\u{5}\u{5}\0\u{1}\0\0\0\0\0\0"], ["\u{5}\0", ""], [""], ["HTTP/1.1 400 Bad Request\r\n\r\n"],
+    ])
+    func `a SOCKS proxy that makes no connection is named, and nothing was sent`(answers: [String]) async throws {
+        let proxy = try PlainServer(answers)
+        defer { proxy.stop() }
+        let error = try await Self.error(["ALL_PROXY": "socks5://127.0.0.1:\(proxy.port)"])
+        #expect(error.code == .notConnected)
+        #expect(error.problem == "the proxy 127.0.0.1:\(proxy.port) refused the connection to issuer.invalid")
+        #expect(!error.mayHaveTakenEffect)
+        #expect(error.isTransient)
+    }
+
+    @Test func `a SOCKS proxy that wants a user is an error of the configuration`() async throws {
+        let proxy = try PlainServer(["\u{5}\u{2}"])
+        defer { proxy.stop() }
+        let error = try await Self.error(["ALL_PROXY": "socks5://127.0.0.1:\(proxy.port)"])
+        #expect(error.code == .configuration)
+        #expect(error.problem == "the SOCKS proxy 127.0.0.1:\(proxy.port) wants a user, which is not supported")
+        #expect(error.remedy?.advice.hasSuffix("in ALL_PROXY") == true)
+        #expect(!error.isTransient)
+    }
+
     @Test func `a proxy that cannot be used does no harm where it is not used`() async throws {
         let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         defer { server.stop() }
