@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -39,6 +40,9 @@ extension HTTPTransportError {
         case let error as IOError where error.isOfConnecting && isSent != true:
             self = .notConnected(host: host, reason: error.words)
         case let error as IOError: self = .interrupted(host: host, reason: error.words)
+        // That one is about an answer that is cut off. What any other is about would come again.
+        case let error as HTTPParserError where error != .invalidEOFState:
+            self = .notHTTP(host: host, reason: Self.short("\(error)"))
         default: self = .interrupted(host: host, reason: Self.short("\(error)"))
         }
     }

@@ -30,11 +30,13 @@ public struct HTTPTransportError: CodedError, Hashable {
         public static let undecodable = Code(rawValue: "undecodable")
         /// The server and this machine did not agree on TLS, so nothing was sent.
         public static let noTLS = Code(rawValue: "no_tls")
+        /// The answer is not one of a web server that speaks HTTP/1.1.
+        public static let notHTTP = Code(rawValue: "not_http")
 
         /// Those of this version; a later one may have more.
         public static let known = [
             invalidURL, configuration, notConnected, notTrusted, outdated, timedOut, interrupted, tooLarge,
-            undecodable, noTLS,
+            undecodable, noTLS, notHTTP,
         ]
     }
 
@@ -184,6 +186,14 @@ extension HTTPTransportError {
             "the answer of \(host) is compressed (\(coding)) and cannot be read",
             Remedy(.checkSource, "check the address and the proxy")
         ).about(host, coding)
+    }
+
+    static func notHTTP(host: String, reason: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notHTTP,
+            "the answer of \(host) is not HTTP/1.1 (\(reason))",
+            Remedy(.checkSource, "check the address, and any proxy in front of it")
+        ).about(host, reason)
     }
 
     private func about(_ host: String, _ reason: String? = nil) -> HTTPTransportError {

@@ -79,6 +79,16 @@ struct AsyncHTTPTransportTests {
         #expect(error?.isTransient == true)
     }
 
+    @Test(arguments: ["\0\0\0\u{4}\0\0\0\0\0", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/7.1 200 OK\r\n\r\n"])
+    func `an answer of another protocol is said to be one, and not worth a repetition`(answer: String) async throws {
+        let server = try RawServer(answer)
+        let error = await Self.error(server)
+        #expect(error?.code == .notHTTP, "\(String(describing: error))")
+        #expect(error?.problem.hasPrefix("the answer of 127.0.0.1:\(server.port) is not HTTP/1.1 (") == true)
+        #expect(error?.mayHaveTakenEffect == true)
+        #expect(error?.isTransient == false)
+    }
+
     @Test func `a refused connection has taken no effect`() async throws {
         let port = try UnusedPort().number
         let error = await #expect(throws: HTTPTransportError.self) {

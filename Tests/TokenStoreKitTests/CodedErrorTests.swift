@@ -50,7 +50,7 @@ struct CodedErrorTests {
                 HTTPTransportError.domain, names(HTTPTransportError.Code.self), "HTTPTransport.HTTPTransportError",
                 """
                 invalid_url configuration not_connected not_trusted outdated timed_out interrupted too_large \
-                undecodable no_tls
+                undecodable no_tls not_http
                 """
             ),
             (
