@@ -60,6 +60,15 @@ struct ForgeryTests {
         #expect(try issuer.isUntouched)
     }
 
+    @Test func `an encrypted token is said to be one, which the client's registration is to change`() async throws {
+        let issuer = try ForgedIssuer()
+        let error = try await signInError { _ = try await issuer.signIn { _, _ in "eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d" } }
+        #expect(error == .invalidIDToken(.encrypted))
+        #expect(error?.problem == "the issuer's ID token is encrypted, and there is no key to open it")
+        #expect(error?.remedy?.code == .checkRegistration)
+        #expect(try issuer.isUntouched)
+    }
+
     @Test func `alg none and an HMAC under the public key are refused`() async throws {
         let issuer = try ForgedIssuer()
         let none = try await signInError {

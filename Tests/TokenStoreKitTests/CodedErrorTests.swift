@@ -62,7 +62,7 @@ struct CodedErrorTests {
                 """
                 unreadable repeated_member critical_extension type algorithm unknown_key unsuitable_key weak_key \
                 signature incomplete issuer audience authorized_party expired not_yet_valid nonce access_token \
-                subject subject_text
+                subject subject_text encrypted
                 """
             ),
             (

@@ -48,12 +48,14 @@ public struct IDTokenFlaw: CodedError, Hashable {
         public static let subject = Code(rawValue: "subject")
         /// It names a user with control characters, which no name that is shown and stored may have.
         public static let subjectText = Code(rawValue: "subject_text")
+        /// It is encrypted, to a key that a public client does not have.
+        public static let encrypted = Code(rawValue: "encrypted")
 
         /// Those of this version; a later one may have more.
         public static let known = [
             unreadable, repeatedMember, criticalExtension, type, algorithm, unknownKey, unsuitableKey, weakKey,
             signature, incomplete, issuer, audience, authorizedParty, expired, notYetValid, nonce, accessToken,
-            subject, subjectText,
+            subject, subjectText, encrypted,
         ]
     }
 
@@ -97,6 +99,14 @@ extension IDTokenFlaw {
     package static let accessToken = IDTokenFlaw(.accessToken, "belongs to another access token")
     package static let subject = IDTokenFlaw(.subject, "names another user")
     package static let subjectText = IDTokenFlaw(.subjectText, "names a user with control characters")
+    package static let encrypted = IDTokenFlaw(.encrypted, "is encrypted, and there is no key to open it")
+
+    /// What is wrong with a text that is no ID token: one that is encrypted has five parts
+    /// ([RFC 7516 §7.1](https://www.rfc-editor.org/rfc/rfc7516#section-7.1)).
+    package init(undecodable token: Secret) {
+        let dots = token.withUnsafeBytes { bytes in bytes.count { $0 == UInt8(ascii: ".") } }
+        self = dots == 4 ? .encrypted : .unreadable
+    }
 
     /// Whether the keys that the token was checked with may be old ones: an issuer may also replace a key under its id.
     package var mayBeOfOldKeys: Bool {
@@ -115,6 +125,8 @@ extension IDTokenFlaw {
                     .askOperator,
                     "the issuer has to sign with RS256, PS256, ES256, ES384, ES512 or EdDSA and a strong key"
                 )
+            case .encrypted:
+                Remedy(.checkRegistration, "have the client registered for ID tokens that are signed and not encrypted")
             default: .signIn("check the authority, then sign in again")
             }
         self.init(code, "the issuer's ID token \(flaw)", remedy)

@@ -41,7 +41,7 @@ package struct Issuer: Sendable {
         do {
             token = try IDToken(decoding: secret)
         } catch {
-            throw IDTokenFlaw.unreadable
+            throw IDTokenFlaw(undecodable: secret)
         }
         // Claims first: a token of another issuer or client must not cause a request.
         try validator.checkClaims(of: token, clocks: clocks.compactMap(\.self))
