@@ -217,6 +217,17 @@ struct IDTokenValidatorTests {
         try later.checkClaims(of: token, clocks: [Draft.now])
     }
 
+    @Test(arguments: [
+        ("exp", #""2000""#), ("iat", "true"), ("nbf", "[]"), ("aud", #"["app",null]"#), ("aud", "null"), ("sub", "7"),
+        ("iss", "{}"),
+    ])
+    func `a claim of another type is named, and is not said to be missing`(name: String, json: String) throws {
+        let token = try token { $0.set(name, json) }
+        let flaw = #expect(throws: IDTokenFlaw.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+        #expect(flaw?.code == .incomplete)
+        #expect(flaw?.problem.hasPrefix("the issuer's ID token has a claim \(name) that is not of the type") == true)
+    }
+
     @Test func `a token of another user of the session is refused`() throws {
         var validator = validator
         validator.subject = "s"

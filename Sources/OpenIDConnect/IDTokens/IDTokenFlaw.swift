@@ -89,7 +89,6 @@ extension IDTokenFlaw {
     package static let unsuitableKey = IDTokenFlaw(.unsuitableKey, "names a key that is not for it")
     package static let weakKey = IDTokenFlaw(.weakKey, "is signed with an RSA key of less than 2048 bits")
     package static let signature = IDTokenFlaw(.signature, "has a signature that is not the issuer's")
-    package static let incomplete = IDTokenFlaw(.incomplete, "lacks a claim that it needs")
     package static let issuer = IDTokenFlaw(.issuer, "names another issuer")
     package static let audience = IDTokenFlaw(.audience, "is for another client")
     package static let authorizedParty = IDTokenFlaw(.authorizedParty, "was issued to another client")
@@ -100,6 +99,16 @@ extension IDTokenFlaw {
     package static let subject = IDTokenFlaw(.subject, "names another user")
     package static let subjectText = IDTokenFlaw(.subjectText, "names a user with control characters")
     package static let encrypted = IDTokenFlaw(.encrypted, "is encrypted, and there is no key to open it")
+
+    package static let emptySubject = IDTokenFlaw(.incomplete, "names no user: its claim sub is empty")
+
+    /// A claim that every ID token has is not there.
+    package static func missing(_ claim: String) -> IDTokenFlaw { IDTokenFlaw(.incomplete, "lacks the claim \(claim)") }
+
+    /// A claim is there, with another kind of value than it has by the standard.
+    package static func mistyped(_ claim: String) -> IDTokenFlaw {
+        IDTokenFlaw(.incomplete, "has a claim \(claim) that is not of the type which the standard says")
+    }
 
     /// What is wrong with a text that is no ID token: one that is encrypted has five parts
     /// ([RFC 7516 §7.1](https://www.rfc-editor.org/rfc/rfc7516#section-7.1)).
@@ -125,6 +134,7 @@ extension IDTokenFlaw {
                     .askOperator,
                     "the issuer has to sign with RS256, PS256, ES256, ES384, ES512 or EdDSA and a strong key"
                 )
+            case .incomplete: Remedy(.askOperator, "report it to the operator of the issuer")
             case .encrypted:
                 Remedy(.checkRegistration, "have the client registered for ID tokens that are signed and not encrypted")
             default: .signIn("check the authority, then sign in again")

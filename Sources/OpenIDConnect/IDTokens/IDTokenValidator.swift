@@ -53,7 +53,9 @@ package struct IDTokenValidator: Sendable {
     package func checkClaims(of token: IDToken, clocks: [Int64]) throws(IDTokenFlaw) {
         let jws = try CompactJWS(token.secret)
         let claims = jws.claims
-        guard let found = claims.issuer, let user = claims.subject, !user.isEmpty else { throw .incomplete }
+        let found = try Self.text("iss", claims)
+        let user = try Self.text("sub", claims)
+        guard !user.isEmpty else { throw .emptySubject }
         guard Self.isSame(issuer, found, claims) else { throw .issuer }
         try checkAudience(claims)
         try checkTimes(claims, clocks)
@@ -75,10 +77,11 @@ package struct IDTokenValidator: Sendable {
     }
 
     private func checkAudience(_ claims: Claims) throws(IDTokenFlaw) {
+        guard let named = claims.payload["aud"] else { throw .missing("aud") }
         let audiences = claims.audiences
         // A list with anything but texts in it says less than it seems to.
-        let isWhole = claims.payload["aud"]?.array.map { $0.count == audiences.count } ?? !audiences.isEmpty
-        guard isWhole else { throw .incomplete }
+        let isWhole = named.array.map { $0.count == audiences.count } ?? !audiences.isEmpty
+        guard isWhole else { throw .mistyped("aud") }
         guard audiences.contains(where: { $0.isExactly(clientID) }) else { throw .audience }
         guard let party = claims.payload["azp"] else {
             guard audiences.count == 1 else { throw .authorizedParty }
@@ -88,19 +91,24 @@ package struct IDTokenValidator: Sendable {
     }
 
     private func checkTimes(_ claims: Claims, _ clocks: [Int64]) throws(IDTokenFlaw) {
-        guard let end = try Self.time("exp", claims), let issued = try Self.time("iat", claims) else {
-            throw .incomplete
-        }
+        guard let end = try Self.time("exp", claims) else { throw .missing("exp") }
+        guard let issued = try Self.time("iat", claims) else { throw .missing("iat") }
         let start = max(issued, try Self.time("nbf", claims) ?? issued)
         let unended = clocks.filter { $0 < end + leeway }
         guard !unended.isEmpty else { throw .expired }
         guard unended.contains(where: { start <= $0 + leeway }) else { throw .notYetValid }
     }
 
+    private static func text(_ name: String, _ claims: Claims) throws(IDTokenFlaw) -> String {
+        guard let value = claims.payload[name] else { throw .missing(name) }
+        guard let text = value.text else { throw .mistyped(name) }
+        return text
+    }
+
     /// A time in Unix seconds, which is a number and never a text that holds one.
     private static func time(_ name: String, _ claims: Claims) throws(IDTokenFlaw) -> Int64? {
         guard let value = claims.payload[name] else { return nil }
-        guard case .number = value, let seconds = value.seconds else { throw .incomplete }
+        guard case .number = value, let seconds = value.seconds else { throw .mistyped(name) }
         return seconds
     }
 

@@ -145,29 +145,30 @@ struct Attack: Sendable, CustomTestStringConvertible {
     private static let claims = [
         Attack("another issuer", .issuer) { $0.set("iss", #""https://j.example""#) },
         Attack("an issuer with a slash more", .issuer) { $0.set("iss", #""https://i.example/""#) },
-        Attack("no issuer", .incomplete) { $0.claims.removeAll { $0.name == "iss" } },
+        Attack("no issuer", .missing("iss")) { $0.claims.removeAll { $0.name == "iss" } },
         Attack("two issuers", .repeatedMember, peerRefuses: false) { $0.claims.append(("iss", $0.claims[0].json)) },
         Attack("two subjects, one in escapes", .repeatedMember, peerRefuses: false) {
             $0.claims.append((#"\u0073ub"#, #""s""#))
         },
-        Attack("no subject", .incomplete) { $0.claims.removeAll { $0.name == "sub" } },
-        Attack("an empty subject", .incomplete, peerRefuses: false) { $0.set("sub", #""""#) },
+        Attack("no subject", .missing("sub")) { $0.claims.removeAll { $0.name == "sub" } },
+        Attack("a subject that is a number", .mistyped("sub")) { $0.set("sub", "7") },
+        Attack("an empty subject", .emptySubject, peerRefuses: false) { $0.set("sub", #""""#) },
         Attack("another audience", .audience) { $0.set("aud", #""other""#) },
         Attack("an audience that begins alike", .audience) { $0.set("aud", #"["app2","ap"]"#) },
-        Attack("no audience", .incomplete) { $0.claims.removeAll { $0.name == "aud" } },
+        Attack("no audience", .missing("aud")) { $0.claims.removeAll { $0.name == "aud" } },
         Attack("an audience in another case", .audience) { $0.set("aud", #""App""#) },
-        Attack("a number among the audiences", .incomplete) { $0.set("aud", #"["app",7]"#) },
+        Attack("a number among the audiences", .mistyped("aud")) { $0.set("aud", #"["app",7]"#) },
         Attack("several audiences without an authorized party", .authorizedParty, peerRefuses: false) {
             $0.set("aud", #"["app","other"]"#)
         },
         Attack("another authorized party", .authorizedParty, peerRefuses: false) { $0.set("azp", #""other""#) },
         Attack("an authorized party that is not text", .authorizedParty, peerRefuses: false) { $0.set("azp", "[]") },
         Attack("past its end", .expired) { $0.set("exp", "1500") },
-        Attack("no end", .incomplete) { $0.claims.removeAll { $0.name == "exp" } },
-        Attack("an end in text", .incomplete) { $0.set("exp", #""2000""#) },
+        Attack("no end", .missing("exp")) { $0.claims.removeAll { $0.name == "exp" } },
+        Attack("an end in text", .mistyped("exp")) { $0.set("exp", #""2000""#) },
         Attack("before its beginning", .notYetValid) { $0.set("nbf", "1501") },
         Attack("issued tomorrow", .notYetValid, peerRefuses: false) { $0.set("iat", "87900") },
-        Attack("issued at no time", .incomplete) { $0.claims.removeAll { $0.name == "iat" } },
+        Attack("issued at no time", .missing("iat")) { $0.claims.removeAll { $0.name == "iat" } },
         Attack("another nonce", .nonce) { $0.set("nonce", #""m""#) },
         Attack("no nonce", .nonce) { $0.claims.removeAll { $0.name == "nonce" } },
         Attack("the hash of another access token", .accessToken, peerRefuses: false) {
