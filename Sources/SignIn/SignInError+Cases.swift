@@ -177,6 +177,7 @@ extension SignInError {
             case let error as MetadataError: .metadata(error)
             case let error as DPoPError: .dpop(error)
             case let error as IDTokenFlaw: .invalidIDToken(error)
+            case let error as OAuthError where error.isAboutProof: .dpop(.refusedProof(error))
             case let error as OAuthError: SignInError(error)
             case let error as DeviceAuthorizationError: Self(.invalidDeviceAuthorization, .device(error))
             case let error as AuthorityError: .invalidRequest(error)

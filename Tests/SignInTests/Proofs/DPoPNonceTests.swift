@@ -93,6 +93,23 @@ struct DPoPNonceTests {
         }
     }
 
+    @Test(arguments: [("use_dpop_nonce", Remedy.Code.askOperator), ("invalid_dpop_proof", .correctClock)])
+    func `a refused proof has the same advice in a sign-in`(code: String, advice: Remedy.Code) async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let refusing = ChangedResponses { request, response in
+                let headers: HTTPHeaders = ["DPoP-Nonce": "nonce"]
+                return request.headers["dpop"] == nil
+                    ? response : HTTPResponse(status: 400, headers: headers, body: Secret(#"{"error":"\#(code)"}"#))
+            }
+            let error = try await signInError { _ = try await scene.signIn(transport: Blocked(refusing)) }
+            #expect(error?.code == .dpop)
+            #expect(error?.dpopError?.code == .refusedProof)
+            #expect(error?.refusal?.code.rawValue == code)
+            #expect(error?.remedy?.code == advice)
+            #expect(try scene.scene.isUntouched)
+        }
+    }
+
     @Test(arguments: [
         [], [""], ["with space"], ["a\u{0}b"], ["a\r\nX: y"], ["quo\"te"], ["b\\s"], ["ü"], ["one", "two"],
         [String(repeating: "n", count: 1 << 20)],
