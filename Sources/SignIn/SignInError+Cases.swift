@@ -149,6 +149,9 @@ extension SignInError {
         }
     }
 
+    /// What the issuer is to ask the person for in the next sign-in, where it refused because it did not; nil: nothing.
+    package var neededPrompt: Prompt? { code == .refused ? refusal?.neededPrompt : nil }
+
     /// What an error that an issuer answered with means.
     init(_ refusal: OAuthError) {
         let isForgotten = refusal.serverDescription?.contains("AADB2C90118") ?? false
@@ -192,18 +195,23 @@ extension OAuthError {
         "access_denied", "authorization_declined", "user_cancelled", "user_cancelled_authorize", "user_cancelled_login",
     ]
 
-    /// What an issuer calls it when the person has something to do there (OpenID Connect Core §3.1.2.6).
-    private static let promptings: Set<String> = [
-        "account_selection_required", "consent_required", "interaction_required", "login_required", "mfa_required",
+    /// What an issuer calls it when the person has something to do there (OpenID Connect Core §3.1.2.6), and what it is
+    /// to ask them for then.
+    private static let promptings: [String: Prompt] = [
+        "account_selection_required": .selectAccount, "consent_required": .consent, "interaction_required": .login,
+        "login_required": .login, "mfa_required": .login,
     ]
+
+    /// What the issuer is to ask the person for in the next sign-in, where it refused because it did not; nil: nothing.
+    fileprivate var neededPrompt: Prompt? { Self.promptings[code.rawValue] }
 
     /// What helps with a refusal during a sign-in, where an unknown code is most likely about the request.
     fileprivate var signInRemedy: Remedy? {
-        switch meaning {
+        if let neededPrompt { return .signIn("sign in again with the prompt \(neededPrompt.rawValue)") }
+        return switch meaning {
         case .transient, .clientMisconfigured, .invalidScope, .policyRequired, .passwordReset: remedy
         // What was redeemed is the code of this sign-in, and it is spent or too old.
         case _ where code == .invalidGrant: .startAgain
-        case _ where Self.promptings.contains(code.rawValue): .signInAgain
         default: Remedy(.checkRegistration, "correct the request or the client's registration")
         }
     }

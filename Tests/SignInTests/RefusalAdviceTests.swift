@@ -10,8 +10,10 @@ struct RefusalAdviceTests {
     @Test(
         arguments: [
             ("temporarily_unavailable", .retryLater), ("server_error", .retryLater),
-            ("login_required", .signInAgain), ("consent_required", .signInAgain),
-            ("interaction_required", .signInAgain), ("account_selection_required", .signInAgain),
+            ("login_required", .signIn("sign in again with the prompt login")),
+            ("consent_required", .signIn("sign in again with the prompt consent")),
+            ("interaction_required", .signIn("sign in again with the prompt login")),
+            ("account_selection_required", .signIn("sign in again with the prompt select_account")),
             ("invalid_grant", .signIn("start again")), ("invalid_request", registration),
             ("invalid_scope", registration), ("unauthorized_client", registration),
             ("unsupported_response_type", registration), ("moon_phase", registration),
@@ -23,7 +25,10 @@ struct RefusalAdviceTests {
         #expect(error.isOutage == (remedy == .retryLater))
     }
 
-    @Test(arguments: [("temporarily_unavailable", Remedy.retryLater), ("login_required", .signInAgain)])
+    @Test(arguments: [
+        ("temporarily_unavailable", Remedy.retryLater),
+        ("login_required", .signIn("sign in again with the prompt login")),
+    ])
     func `a redirect with an error has the advice of that error`(code: String, remedy: Remedy) async throws {
         let issuer = try ForgedIssuer()
         let error = try await signInError { _ = try await issuer.signIn(bringing: "error=\(code)") { _, _ in "" } }

@@ -1,10 +1,36 @@
+import OAuth
 import Sealing
+import SignIn
 
 /// A command that a hint proposes, word by word as a shell reads it.
 struct ProposedCommand {
     private var words: [String]
 
     init(_ name: String) { words = ["tokenstore", name] }
+
+    /// The command that signs in on the issuer's page as `request` says.
+    init(
+        signingIn request: InteractiveRequest,
+        at authority: Authority,
+        client: String,
+        _ redirect: RedirectArguments?,
+        _ network: NetworkArguments
+    ) {
+        self.init("login")
+        if let issuer = authority.issuer { add("--issuer", issuer) } else { add("--authority", authority.url) }
+        add("--client-id", client)
+        add("--login-hint", request.loginHint)
+        add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
+        add("--prompt", request.prompt?.rawValue)
+        add("--domain-hint", request.domainHint)
+        add("--claims", request.claims?.serialized)
+        if let redirect {
+            if redirect.noBrowser { add("--no-browser") }
+            if redirect.redirectURI != .anyPort { add("--redirect-uri", redirect.redirectURI.text) }
+            if redirect.responseMode != .query { add("--response-mode", redirect.responseMode.rawValue) }
+        }
+        add("--ca-file", network.caFile)
+    }
 
     /// Adds an option with its value; nil: not.
     mutating func add(_ option: String, _ value: String?) {

@@ -26,7 +26,7 @@ struct BrowserLogin {
         let device = DeviceLogin(flow: deviceFlow(store, transport), isJSON: arguments.json)
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
-        let result = try naming(authority) {
+        let result = try completingFailures(of: request, at: authority) {
             try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
                 let tokens =
                     isOnDevice
@@ -38,12 +38,25 @@ struct BrowserLogin {
         try console.report("signed in", result, to: clientID, in: store, asJSON: arguments.json)
     }
 
-    /// Runs `body`, whose failure then says which issuer it is about.
-    private func naming<Result>(_ authority: Authority, _ body: () throws -> Result) throws -> Result {
+    /// Runs `body`, whose failure then says which issuer it is about, and which command asks the person for what the
+    /// issuer misses.
+    private func completingFailures<Result>(
+        of request: InteractiveRequest,
+        at authority: Authority,
+        _ body: () throws -> Result
+    ) throws -> Result {
         do {
             return try body()
         } catch let error as SignInError {
             var failure = CommandFailure(error)
+            if let prompt = error.neededPrompt, prompt != request.prompt {
+                var next = request
+                next.prompt = prompt
+                var command = ProposedCommand(signingIn: next, at: authority, client: clientID, redirect, network)
+                if dpop == .required { command.add("--dpop") }
+                command.add(arguments)
+                failure = failure.hinting("sign in again with '\(command.text)'")
+            }
             failure.facts.concern(issuer: authority.url)
             throw failure
         }

@@ -105,19 +105,10 @@ struct NativeRun {
 
     /// The refusal; where the issuer wants a browser, how to go on in one.
     func failure(_ refusal: any NativeRefusal) -> any Error {
-        guard let request = refusal.browserRequest else { return refusal }
-        let configuration = application.configuration
-        var command = ProposedCommand("login")
-        command.add("--authority", configuration.authority.url)
-        command.add("--client-id", configuration.clientID)
-        command.add("--login-hint", username)
-        command.add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
-        command.add("--prompt", request.prompt?.rawValue)
-        if let redirect, redirect.redirectURI != .anyPort { command.add("--redirect-uri", redirect.redirectURI.text) }
-        if let redirect, redirect.responseMode != .query {
-            command.add("--response-mode", redirect.responseMode.rawValue)
-        }
-        command.add("--ca-file", network.caFile)
+        guard var request = refusal.browserRequest else { return refusal }
+        request.loginHint = username
+        let (authority, client) = (application.configuration.authority, application.configuration.clientID)
+        var command = ProposedCommand(signingIn: request, at: authority, client: client, redirect, network)
         command.add(arguments)
         let reason = refusal.reason.hasSuffix(".") ? String(refusal.reason.dropLast()) : refusal.reason
         return CommandFailure(.interactionRequired, reason, "go on in a browser: \(command.text)")

@@ -1,3 +1,5 @@
+import Foundation
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -44,6 +46,43 @@ struct LoginOptionTests {
             }
             #expect(outcome.status == 0, "\(outcome.error)")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("consent_required", "consent"), ("login_required", "login"), ("interaction_required", "login"),
+            ("account_selection_required", "select_account"),
+        ]
+    )
+    func `a refusal to go on unasked comes with the command that has the issuer ask`(
+        code: String,
+        prompt: String
+    ) async throws {
+        let issuer = try HandmadeIssuer()
+        let members = JSONValue.Object([
+            ("authorization_endpoint", .string(issuer.issuer + "/authorize")),
+            ("jwks_uri", .string(issuer.issuer + "/keys")),
+        ])
+        issuer.publish(members)
+        issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
+        let place = ["--issuer", issuer.issuer, "--client-id", "app", "--scope", "read", "--login-hint", "a b"]
+        let login = LoginRun(scratch: try ScratchDirectory())
+        func refused(_ more: String...) async throws -> String {
+            let outcome = try await login.run(place + more) { start in
+                let items = URLComponents(string: try await LoginRun.page(start))?.queryItems ?? []
+                let sent = Dictionary(items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { first, _ in first })
+                let answer = "\(sent["redirect_uri"] ?? "")?error=\(code)&state=\(sent["state"] ?? "")"
+                _ = try await AsyncHTTPTransport().send(HTTPRequest("GET", answer), limits: .issuer)
+            }
+            #expect(outcome.status == 1)
+            return outcome.error
+        }
+        let words = "login --issuer \(issuer.issuer) --client-id app --login-hint 'a b' --scope read --prompt \(prompt)"
+        let unasked = try await refused()
+        #expect(unasked.hasSuffix("; sign in again with 'tokenstore \(words)'\n"), "\(unasked)")
+        // What was tried already is not proposed.
+        let asked = try await refused("--prompt", prompt)
+        #expect(!asked.contains("'tokenstore login"), "\(asked)")
     }
 
     @Test(
