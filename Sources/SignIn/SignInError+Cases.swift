@@ -118,6 +118,16 @@ extension SignInError {
         )
     }
 
+    package static func pushedRequests(_ issuer: IssuerMetadata) -> SignInError {
+        SignInError(
+            .pushedRequests,
+            "\(issuer.issuer) takes only requests that were pushed to it (RFC 9126), which is not done here",
+            issuer.deviceAuthorizationEndpoint == nil
+                ? Remedy(.askOperator, "ask its operator to take other requests of this client")
+                : Remedy(.useDevice, "sign in with a device code")
+        )
+    }
+
     package static func noBrowser(
         _ problem: String,
         _ advice: String = "correct the address"

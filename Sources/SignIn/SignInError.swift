@@ -62,6 +62,8 @@ public struct SignInError: IssuerError, Hashable {
         public static let unavailable = Code(rawValue: "unavailable")
         /// The token endpoint answered with an error that is not an OAuth error.
         public static let unusableAnswer = Code(rawValue: "unusable_answer")
+        /// The issuer shows its page only for requests that were pushed to it (RFC 9126), which is not done here.
+        public static let pushedRequests = Code(rawValue: "pushed_requests")
 
         /// Those of this version; a later one may have more.
         public static let known = [
@@ -69,6 +71,7 @@ public struct SignInError: IssuerError, Hashable {
             forgotPassword, refused, stateMismatch, openedTwice, otherIssuer, invalidAnswer, noIDToken,
             invalidIDToken, accountMismatch, declinedScopes, noDeviceEndpoint, invalidDeviceAuthorization,
             noBrowser, noListener, metadata, dpop, network, unavailable, unusableAnswer,
+            pushedRequests,
         ]
     }
 

@@ -87,7 +87,7 @@ struct CodedErrorTests {
                 invalid_request invalid_redirect_uri unknown_authority cancelled timed_out already_running \
                 forgot_password refused state_mismatch opened_twice other_issuer invalid_answer no_id_token \
                 invalid_id_token account_mismatch declined_scopes no_device_endpoint invalid_device_authorization \
-                no_browser no_listener metadata dpop network unavailable unusable_answer
+                no_browser no_listener metadata dpop network unavailable unusable_answer pushed_requests
                 """
             ),
         ]

@@ -122,7 +122,8 @@ private struct MSALVerdict {
             case .stateMismatch, .openedTwice: Self(.invalidState)
             case .otherIssuer, .invalidAnswer, .noIDToken, .invalidIDToken: Self(.invalidResponse)
             case .accountMismatch: Self(.mismatchedUser)
-            case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization, .dpop:
+            case .unavailable, .unusableAnswer, .noDeviceEndpoint, .invalidDeviceAuthorization, .dpop,
+                .pushedRequests:
                 Self(.unhandledResponse)
             default: Self(.unexpected)
             }

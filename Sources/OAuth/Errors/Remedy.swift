@@ -66,6 +66,8 @@ public struct Remedy: Hashable, Sendable {
         public static let signIn = Code(rawValue: "sign_in")
         /// Have the user sign in with a browser.
         public static let useBrowser = Code(rawValue: "use_browser")
+        /// Have the user sign in with a device code.
+        public static let useDevice = Code(rawValue: "use_device")
         /// Ask for fewer scopes or a shorter life, or have the user sign in again.
         public static let askForLess = Code(rawValue: "ask_for_less")
         /// Have the user give another answer.

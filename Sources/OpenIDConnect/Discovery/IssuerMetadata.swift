@@ -32,6 +32,10 @@ package struct IssuerMetadata: Hashable, Sendable {
     package var endSessionEndpoint: String? { endpoint("end_session_endpoint") }
     package var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
+    /// Whether a sign-in page is shown only for a request that was pushed to the issuer before
+    /// ([RFC 9126 §5](https://www.rfc-editor.org/rfc/rfc9126#section-5)).
+    package var requiresPushedRequests: Bool { document["require_pushed_authorization_requests"] == .bool(true) }
+
     /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
     package var supportsDPoP: Bool {
         document["dpop_signing_alg_values_supported"]?.array?.contains { $0.text == "ES256" } ?? false

@@ -37,6 +37,8 @@ struct AuthorizationRequest: Sendable {
         guard let endpoint = issuer.authorizationEndpoint else {
             throw .metadata(.incomplete("authorization_endpoint"))
         }
+        // Its page would not come back.
+        guard !issuer.requiresPushedRequests else { throw .pushedRequests(issuer) }
         var form = FormParameters()
         form.append("client_id", clientID)
         form.append("response_type", "code")

@@ -30,6 +30,7 @@ extension Remedy {
             keySource.map { "leave --key out, or move the store with 'tokenstore rekey --key \($0.shellWord)'" }
                 ?? advice
         case .confirmFormat: "if it is one, say --format msal"
+        case .useDevice: "\(advice): add --device"
         case .trustAuthority: "name the right authorities with --ca-file"
         default: advice
         }
