@@ -185,7 +185,8 @@ private final class RedirectHandler: ChannelInboundHandler {
     }
 
     private func receive(_ answer: AuthorizationResponse, _ context: ChannelHandlerContext) {
-        guard answer.isAnswer else { return send(.unknown, context) }
+        // Of a logout the state is all that there is to come back with, and some issuers leave it out.
+        guard answer.isAnswer || routes.endsSession else { return send(.unknown, context) }
         switch routes.pendingRedirect.reserve(for: answer) {
         case .foreign: send(.foreign, context)
         case .late: send(.spent, context)
