@@ -30,7 +30,8 @@ extension TokenManager {
     ///
     /// A token is renewed when its issuer says that it is worth it, else in the last fifth of its life, at most five
     /// minutes before it ends. After a failure that may pass the next try comes after 30 seconds, and later each time,
-    /// up to five minutes. A scope for which a person has to sign in is left alone from then on.
+    /// up to five minutes. A scope for which a person has to sign in is left alone from then on. When the clock was set
+    /// back, the tokens that came before that are renewed.
     ///
     /// - Parameters:
     ///   - account: The account.
@@ -82,8 +83,12 @@ struct RefreshSchedule: Sendable {
 
     func run() async {
         var entries = scopes.map { Entry(scope: $0, due: now) }
+        var lastLook = now
         while !entries.isEmpty, !Task.isCancelled {
-            for index in entries.indices.reversed() where entries[index].due <= now {
+            // What is due was reckoned by a clock that has been corrected since, as it may be after a boot.
+            let isSetBack = now < lastLook
+            lastLook = now
+            for index in entries.indices.reversed() where isSetBack || entries[index].due <= now {
                 guard let next = await renewed(entries[index]) else {
                     entries.remove(at: index)
                     continue
@@ -119,7 +124,7 @@ struct RefreshSchedule: Sendable {
     private func nextRefresh(of scope: Scope) async throws -> Date {
         var request = SilentRequest(account: account, scope: scope)
         var result = try await manager.acquireTokenSilently(request)
-        if refreshTime(of: result.accessToken) <= now {
+        if refreshTime(of: result.accessToken) <= now || isAhead(result.accessToken) {
             request.forcesRefresh = true
             request.keepsWaits = true
             result = try await manager.acquireTokenSilently(request)
@@ -127,6 +132,9 @@ struct RefreshSchedule: Sendable {
         // A token that lives for seconds must not keep the issuer busy.
         return max(refreshTime(of: result.accessToken), now + 5)
     }
+
+    /// Whether a token came at a time that is yet to come, so that its end was reckoned by a clock that was wrong.
+    private func isAhead(_ token: AccessToken) -> Bool { (token.cachedAt ?? now) > now + 60 }
 
     private func refreshTime(of token: AccessToken) -> Date {
         let lifetime = token.expiresAt.timeIntervalSince(token.cachedAt ?? now)

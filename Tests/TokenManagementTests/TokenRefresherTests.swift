@@ -79,6 +79,33 @@ struct TokenRefresherTests {
         #expect(failures.withLock(\.self) == Array(repeating: "read", count: 5))
     }
 
+    @Test func `a token that came before the clock was set back is renewed`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(answer(1), answer(2))
+        let waits = Waits(4, scene)
+        let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { duration in
+            try waits.wait(duration)
+            if waits.seconds.count == 2 { scene.clock.seconds -= 86_400 }
+        }
+        await refresher.end()
+        #expect(waits.seconds == [600, 600, 600, 600])
+        #expect(scene.tokenRequestCount == 1)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
+    @Test func `the next try after a failure comes no later where the clock is set back`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: 503))
+        let waits = Waits(3, scene)
+        let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { duration in
+            try waits.wait(duration)
+            if waits.seconds.count == 1 { scene.clock.seconds -= 86_400 }
+        }
+        await refresher.end()
+        #expect(waits.seconds == [30, 60, 120])
+    }
+
     @Test func `it ends where a person has to sign in, and says so once`() async throws {
         let scene = try OpenScene()
         scene.expire()
