@@ -186,6 +186,12 @@ extension AcquisitionError {
         AcquisitionError(.network, .network(error))
     }
 
+    /// A refresh token was sent, and no answer came in time.
+    static func unanswered(_ error: HTTPTransportError) -> AcquisitionError {
+        let advice = "try again; the refresh token may have been spent, so that a sign-in may be needed then"
+        return AcquisitionError(.network, .network(error), nil, Remedy(.retry, advice))
+    }
+
     package static func unusableAnswer(_ answer: UnusableAnswer) -> AcquisitionError {
         var error = AcquisitionError(.unusableAnswer, .unusableAnswer(answer))
         error.status = answer.status

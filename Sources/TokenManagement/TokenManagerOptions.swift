@@ -31,6 +31,9 @@ public struct TokenManagerOptions: Sendable {
     public var clientCapabilities: [String] = []
 
     /// The limits of each request to the issuer.
+    ///
+    /// All requests of one refresh together take no longer than 20 seconds, whatever these and the caller allow: other
+    /// processes go on without one that does. What is cut off then may have spent the refresh token.
     public var limits = HTTPLimits.issuer
 
     /// Where it says what it did, without any secret.

@@ -30,7 +30,7 @@ struct RefreshFailure {
         consequence = RefreshConsequence(token: doubt == nil ? .unspent : .possiblyConsumed)
         switch failure {
         case let failure as HTTPTransportError:
-            error = .network(failure)
+            error = failure.code == .timedOut ? .unanswered(failure) : .network(failure)
             if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
         case let failure as IssuerUnavailable:
             error = .unavailable(failure, isThrottled: false)

@@ -62,7 +62,10 @@ struct StoreArguments: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How long to wait for the network, or for a store that is in use.", valueName: "seconds")
+        help: ArgumentHelp(
+            "How long to wait for the network (a refresh: 20 at most), or for a store that is in use.",
+            valueName: "seconds"
+        )
     )
     var timeout = Self.usualTimeout
 

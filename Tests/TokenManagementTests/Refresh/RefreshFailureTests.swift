@@ -30,6 +30,21 @@ struct RefreshFailureTests {
         }
     }
 
+    @Test func `C93: a refresh that is cut off says that its token may have been spent`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let transport = InterceptingTransport(Scene.transport) { request in
+                if request.method == "POST" { throw HTTPTransportError.timedOut(host: "h") }
+            }
+            let manager = try scene.manager(transport: transport)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.networkError?.code == .timedOut)
+            #expect(error?.isOutage == true)
+            #expect(error?.remedy?.code == .retry)
+            #expect(error?.remedy?.advice.contains("the refresh token may have been spent") == true)
+        }
+    }
+
     @Test func `C62 and C63: an outage returns the stored token and is not tried again at once`() async throws {
         try await Self.aging { (scene: Scene) async throws in
             scene.provider.faults.add(.status(503, at: "token", times: 2))
