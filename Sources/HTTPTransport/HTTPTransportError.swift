@@ -100,6 +100,15 @@ extension HTTPTransportError {
         ).about(host, reason)
     }
 
+    /// The time for a request was over before it was sent, which is not the network's doing.
+    package static func tooLate(host: String) -> HTTPTransportError {
+        HTTPTransportError(
+            .notConnected,
+            "no time was left to send anything to \(host), as when this program is stopped for a while",
+            .retry
+        ).about(host, "no time was left")
+    }
+
     /// What a proxy answered that makes no connection; a later answer of it may be another.
     static func refused(host: String, proxy: String) -> HTTPTransportError {
         HTTPTransportError(

@@ -177,7 +177,7 @@ package struct BoundedTransport: HTTPTransport {
         limits.total = min(limits.total, end - .now)
         guard limits.total > .zero else {
             let host = WebAddress(secure: request.url)?.name ?? request.description
-            throw HTTPTransportError.notConnected(host: host, reason: "no time was left")
+            throw HTTPTransportError.tooLate(host: host)
         }
         return try await transport.send(request, limits: limits)
     }

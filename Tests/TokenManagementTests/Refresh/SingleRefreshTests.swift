@@ -103,6 +103,10 @@ struct SingleRefreshTests {
             try await bounded.send(HTTPRequest("POST", "http://127.0.0.1:1/token"), limits: .issuer)
         }
         #expect(error?.mayHaveTakenEffect == false)
+        #expect(error?.isTransient == true)
+        // It is not the network's doing.
+        #expect(error?.problem.hasPrefix("no time was left to send anything to 127.0.0.1:1, as when ") == true)
+        #expect(error?.remedy == .retry)
         #expect(sent.value == 0)
     }
 
