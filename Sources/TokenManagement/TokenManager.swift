@@ -1,6 +1,5 @@
 public import HTTPTransport
 import Logging
-import Metrics
 import OAuth
 import OpenIDConnect
 public import TokenStorage
@@ -202,7 +201,7 @@ public final class TokenManager: Sendable {
         let since = turn.wasWaitedFor ? start : nil
         // What an earlier refresh could not store is newer than what the store has.
         _ = try await store.perform { try $0.takeInAnswers() }
-        var choices = 1
+        var choices = 0
         while true {
             let request = try await sufficient(request, passingOver: before)
             switch try await store.performRead({ [decider] _ in try decider.decide(request, since: since) }) {
@@ -212,11 +211,10 @@ public final class TokenManager: Sendable {
                 if try await turn.extend(to: candidates) { continue }
                 do {
                     return try await exchange(candidates, for: request, at: authority, inTurn: turn)
-                } catch is ReplacedToken where choices < 3 {
+                } catch is ReplacedToken {
                     // Another refreshed or signed in meanwhile: what it stored is looked at.
                     choices += 1
-                } catch is ReplacedToken {
-                    throw TokenStoreError.overtaken(at: store.location)
+                    guard choices < 3 else { throw TokenStoreError.overtaken(at: store.location) }
                 }
             }
         }
@@ -270,34 +268,5 @@ public final class TokenManager: Sendable {
         let stored = try await store.performRead { try $0.storedToken(for: query) }
         guard case .usable(let token, isAging: _) = stored else { return nil }
         return token
-    }
-}
-
-/// The counters, by their names in a metrics system.
-struct TokenMetrics: Sendable {
-    private let fromCache = Counter(label: "tokenstore.tokens.from_cache")
-    private let refreshed = Counter(label: "tokenstore.tokens.refreshed")
-    private let waited = Counter(label: "tokenstore.refresh.waited")
-    private let throttled = Counter(label: "tokenstore.refresh.throttled")
-    private let duration = Timer(label: "tokenstore.refresh.duration")
-
-    func count(_ result: TokenResult) {
-        switch result.source {
-        case .cache: fromCache.increment()
-        case .refresh: refreshed.increment()
-        case .signIn: break
-        }
-    }
-
-    func count(_ error: AcquisitionError) {
-        if error.isThrottled { throttled.increment() }
-        Counter(label: "tokenstore.tokens.failed", dimensions: [("reason", error.word)]).increment()
-    }
-
-    func countWaiting() { waited.increment() }
-
-    func record(_ taken: Duration) {
-        let (seconds, attoseconds) = taken.components
-        duration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }
