@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenStorage
 
 struct RestoreCommand: ParsableCommand {
@@ -9,8 +10,9 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Put a backup in the place of the store.",
         discussion: """
             The backup is checked, and opened with its key, before anything is changed; --key names the key if it is \
-            not where the backup says. A store that is there is replaced after a question, or with --yes, and kept \
-            beside the new one. No other program may have it open.
+            not where the backup says, and 'tokenstore rekey' then moves it to where the store looks for it. A store \
+            that is there is replaced after a question, or with --yes, and kept beside the new one. No other program \
+            may have it open.
 
             An issuer that changes refresh tokens with each use refuses those that were used since the backup: these \
             accounts have to sign in again.
@@ -54,6 +56,19 @@ struct RestoreCommand: ParsableCommand {
             }
         }
         try RestoreReport(restore: restore, path: path).write(arguments, isDone: true, on: console)
+        if let advice = keyAdvice(restore.backup, directory: path.directory) { console.note(advice) }
+    }
+
+    /// How the store finds its key by itself, where that was read from another file than the one that it names.
+    private func keyAdvice(_ backup: StoreBackup, directory: String) -> String? {
+        guard let key = arguments.key, backup.keyID != nil, let file = key.filePath(directory: directory),
+            file != backup.keySource.filePath(directory: directory)
+        else { return nil }
+        var command = ProposedCommand("rekey")
+        command.add("--store", arguments.store)
+        command.add("--current-key", key.description)
+        command.add("--key", KeySource.file.description)
+        return "every command needs --key until '\(command.text)' has put the key beside the store"
     }
 }
 

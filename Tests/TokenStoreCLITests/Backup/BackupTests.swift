@@ -111,8 +111,23 @@ struct BackupTests {
         #expect(without.error.contains("--key file:PATH"), "\(without.error)")
         #expect(!FileManager.default.fileExists(atPath: place))
         let key = "file:\(scratch.path("key"))"
-        #expect(try scratch.run("restore", "--store", place, "--key", key, scratch.path("b.db")).status == 0)
+        let restored = try scratch.run("restore", "--store", place, "--key", key, scratch.path("b.db"))
+        #expect(restored.status == 0)
         #expect(try usernames(scratch, "--store", place, "--key", key).count == 2)
+        // The advice to the letter, after which the store needs nobody to name its key.
+        let rekey = ["rekey", "--store", place, "--current-key", key, "--key", "file"]
+        #expect(restored.error.contains("'tokenstore \(rekey.joined(separator: " "))'"), "\(restored.error)")
+        #expect(try scratch.command(rekey).status == 0)
+        #expect(try usernames(scratch, "--store", place).count == 2)
+    }
+
+    @Test func `restore advises no other place for a key that the store finds`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        let key = "file:\(scratch.path("key"))"
+        let restored = try scratch.run("restore", "--yes", "--key", key, scratch.path("b.db"))
+        #expect(restored.status == 0)
+        #expect(!restored.error.contains("rekey"), "\(restored.error)")
     }
 
     @Test func `a damaged backup, or another file, changes nothing`() throws {
