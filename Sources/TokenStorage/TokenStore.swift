@@ -59,6 +59,12 @@ public final class TokenStore: StoreReading {
         try StoreOpener(path: path, options: options).requireCreatable()
     }
 
+    /// Makes sure that the directory of a store that is yet to be made, where it is there, is for this user alone.
+    package static func requireOwnDirectory(of path: StorePath) throws(TokenStoreError) {
+        guard !FileStatus.isAbsent(path.directory) else { return }
+        try FilePermissions(path: path, isInspection: false).checkDirectory()
+    }
+
     /// Makes sure, as far as it can be known, that a server would store a sign-in now: what a save would meet is
     /// thrown, and nothing is written.
     ///

@@ -30,11 +30,16 @@ struct FilePermissions {
                 .moveStore("run as that user, or \(Self.move)")
             )
         }
-        try checkPermissions(
-            status,
-            of: path.directory,
-            remedy: mayClose(status) ? .restrictAccess(to: path.directory, mode: "700") : .moveStore(Self.move)
-        )
+        try checkPermissions(status, of: path.directory, remedy: remedy(status))
+    }
+
+    /// What to do about a directory that others may use.
+    private func remedy(_ directory: FileStatus) -> Remedy {
+        let isNamedAsDirectory = !PathParts(path.database).name.utf8.contains(UInt8(ascii: "."))
+        if isNamedAsDirectory, FileStatus.isAbsent(path.database) {
+            return .moveStore("\(Self.move), such as \(path.database.shellWord)/")
+        }
+        return mayClose(directory) ? .restrictAccess(to: path.directory, mode: "700") : .moveStore(Self.move)
     }
 
     /// Whether no other user is to be expected in the directory, so that closing it to others would break nothing.

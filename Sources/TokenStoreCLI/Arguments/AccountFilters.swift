@@ -166,10 +166,16 @@ extension StoreReading {
 }
 
 extension CommandFailure {
-    /// How accounts come into a store.
+    /// How accounts come into a store that is not there, or what keeps it from being made there.
     static func filling(_ location: StoreLocation) -> String {
-        guard location.path != nil else { return Remedy.makingStore }
-        return signingIn
+        guard let path = location.path else { return Remedy.makingStore }
+        do {
+            try TokenStore.requireOwnDirectory(of: path)
+            return signingIn
+        } catch {
+            let failure = CommandFailure(error)
+            return failure.hint.map { "\($0), for \(failure.message)" } ?? failure.message
+        }
     }
 
     static let signingIn = "sign in with '\(login)', or fill it with 'tokenstore import FILE'"

@@ -19,10 +19,10 @@ struct CopyCommand: ParsableCommand {
             as it is, for a trial or an archive.
 
             EXAMPLES
-              tokenstore copy ./sessions postgresql://owner@db.example/sessions
+              tokenstore copy ./sessions/ postgresql://owner@db.example/sessions
               tokenstore copy --keep-source postgresql://owner@db.example/sessions \\
                   /backup/sessions.db --key file:/mnt/usb/tokenstore.key
-              tokenstore copy --undo ./sessions
+              tokenstore copy --undo ./sessions/
             """
     )
 

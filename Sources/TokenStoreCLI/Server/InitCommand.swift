@@ -23,7 +23,7 @@ struct InitCommand: ParsableCommand {
                   --key file:/etc/tokenstore.key --application-role web
               tokenstore init --store postgresql://owner@db.example/sessions \\
                   --key file:/etc/tokenstore.key --distribute
-              tokenstore init --store ./sessions
+              tokenstore init --store ./sessions/
             """
     )
 

@@ -16,6 +16,20 @@ extension HintTests {
             then: "tokenstore import cache.json"
         ),
         .init(
+            "chmod 755 .",
+            "tokenstore list",
+            0,
+            "run 'chmod 700 ",
+            then: "eval \"$HINT\" && tokenstore import cache.json"
+        ),
+        .init(
+            "chmod 755 .",
+            "tokenstore init --store sessions",
+            1,
+            "put the store into a separate directory, such as ",
+            then: "tokenstore init --store sessions/"
+        ),
+        .init(
             filled + "; chmod 755 .",
             "tokenstore list",
             1,
