@@ -149,13 +149,18 @@ struct TagCondition {
 }
 
 extension StoreReading {
-    /// The one account that `filters` select, and the client whose tokens are meant.
-    func account(_ filters: AccountFilters, byClient: Bool = true) throws -> (Account, client: String) {
+    /// The one account that `filters` select, and the client whose tokens are meant; `signInAgain` where none has any.
+    func account(
+        _ filters: AccountFilters,
+        byClient: Bool,
+        signInAgain: (Account) -> SignInAgain
+    ) throws -> (Account, client: String) {
         let account = try account(AccountChoice(filters, byClient: byClient))
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []
         guard let client = clients.first else {
-            throw CommandFailure(.interactionRequired, "no client has tokens of the account", "sign in again")
+            let failure = CommandFailure(.interactionRequired, "no client has tokens of the account", "sign in again")
+            throw signInAgain(account).completing(failure)
         }
         guard clients.count == 1 else {
             let names = clients.joined(separator: ", ")
@@ -212,7 +217,7 @@ extension CommandFailure {
     init(ambiguous accounts: [Account], of total: Int, isNamed: Bool = true) {
         let message = "\(total.counting("account")) \(isNamed ? "fit" : "are in the store")"
         // Of those that are not listed nothing is known.
-        let advice = accounts.count == total ? Self.choice(of: accounts, isNamed) : Self.byID
+        let advice = accounts.count == total ? Self.choice(of: accounts, isNamed) : Self.choice(ofFirst: accounts)
         self.init(.ambiguous, message, advice, candidates: accounts, of: total)
     }
 
@@ -230,11 +235,27 @@ extension CommandFailure {
             if let values = distinct(accounts.map { [value($0)] }) { return advice([name], values) }
         }
         for (name, value) in others {
-            if let values = distinct(accounts.map { [$0.username, value($0)] }) {
-                return advice(["--account", name], values)
-            }
+            if let values = pair(accounts, value) { return advice(["--account", name], values) }
         }
         return claim(of: accounts) ?? byID
+    }
+
+    /// The option that narrows the choice, where only the first of the accounts are known.
+    private static func choice(ofFirst accounts: [Account]) -> String {
+        Set(accounts.map { $0.username.lowercased() }).count > 1 ? "name one with --account" : byID
+    }
+
+    /// The username and the value of an account, where those of the same username all have a value, and no two the same.
+    private static func pair(_ accounts: [Account], _ value: (Account) -> String?) -> [String]? {
+        let named = Dictionary(grouping: accounts) { $0.username.lowercased() }
+        let isToldApart = named.values.allSatisfy { same in
+            same.count == 1 || distinct(same.map { [value($0)] }) != nil
+        }
+        guard named[""] == nil, isToldApart,
+            let account = accounts.first(where: { named[$0.username.lowercased()]?.count != 1 }),
+            let example = value(account)
+        else { return nil }
+        return [account.username, example]
     }
 
     /// The claim that tells an account of a provider from one whose username is its subject.

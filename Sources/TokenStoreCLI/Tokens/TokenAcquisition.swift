@@ -47,7 +47,7 @@ struct TokenAcquisition: ParsableArguments {
             let store = try arguments.open(console, within: patience)
             defer { store.close() }
             guard !token.cached else { return try decided(in: store) }
-            let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+            let (account, client) = try chosen(in: store)
             return (try acquire(of: account, client, in: store, isRepeated: isRepeated, console), account)
         } catch let error where Self.mayPass(error) {
             guard let standIn else { throw error }
@@ -154,7 +154,7 @@ extension TokenAcquisition {
 
     /// What the store has, without a request to the issuer.
     private func decided(in store: TokenStore) throws -> (TokenResult, Account) {
-        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let (account, client) = try chosen(in: store)
         let request = try request(account, of: client, in: store)
         let decision = try decide(request, client, in: store)
         guard case .serve(let result) = decision else {
@@ -191,11 +191,16 @@ extension TokenAcquisition {
         )
     }
 
+    /// The account and client whose tokens are meant; nothing says which client an account without any is to have.
+    private func chosen(in store: some StoreReading) throws -> (Account, client: String) {
+        try store.account(filters, byClient: !token.familyTokens) { signInAgain($0, "ID", nil, in: store) }
+    }
+
     /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
     /// stores.
     private func selected(_ store: StoreInspection) throws -> (Account, String)? {
         do {
-            return try store.account(filters, byClient: !token.familyTokens)
+            return try chosen(in: store)
         } catch {
             guard try arguments.location.path?.pendingAnswers().isEmpty != false else { return nil }
             throw error
@@ -215,7 +220,7 @@ extension TokenAcquisition {
         }
         let store = try arguments.open(console)
         defer { store.close() }
-        let (account, client) = try store.account(filters, byClient: !token.familyTokens)
+        let (account, client) = try chosen(in: store)
         let renewed = try renewedIDToken(of: account, client, in: store, isRepeated: isRepeated, console)
         if let renewed, let end = token.end(of: renewed, lasting: 1) {
             return try HandedToken(renewed, ending: end, of: account, .refresh)

@@ -83,6 +83,20 @@ struct SignInAgainTests {
         #expect(outcome.error.contains("--store \(scratch.store)"), "\(outcome.error)")
     }
 
+    @Test func `an account that no client has tokens of is signed in again with any`() throws {
+        let scratch = try ScratchDirectory()
+        let cache = try JSONSerialization.jsonObject(with: Data(CachedUser.cache([.mara]).utf8)) as? [String: Any]
+        let accounts = try JSONSerialization.data(withJSONObject: ["Account": try #require(cache?["Account"])])
+        #expect(try scratch.run("import", input: String(decoding: accounts, as: UTF8.self)).status == 0)
+        let outcome = try scratch.run("token", "-a", "mara@example.net", "--scope", "tasks.read")
+        #expect(outcome.status == 4)
+        #expect(
+            outcome.error.contains("sign in again with 'tokenstore login --authority https://harbor.b2clogin.com/"),
+            "\(outcome.error)"
+        )
+        #expect(outcome.error.contains(" --client-id ID --login-hint mara@example.net'"), "\(outcome.error)")
+    }
+
     @Test func `a failed revocation is no reason to try again`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             #expect(try await scene.logIn().status == 0)

@@ -24,6 +24,7 @@ struct TrueCountTests {
         let fitting = try scratch.run("token", "--scope", "tasks.read", "--policy", "b2c_1_signin", "--json")
         #expect(try fitting.errorJSON["total"] as? Int == 1_120)
         #expect(try fitting.errorJSON["message"] as? String == "1,120 accounts fit")
+        #expect(try fitting.errorJSON["hint"] as? String == "name one with --account")
     }
 
     @Test func `a truncated list says how many are left out`() throws {
@@ -50,6 +51,16 @@ struct TrueCountTests {
         let options = "--account mara@example.net --policy b2c_1_editprofile"
         #expect(hint == "name one with --account and --policy, such as '\(options)'")
         #expect(try scratch.command(["claims"] + options.split(separator: " ").map(String.init)).status == 0)
+    }
+
+    @Test func `an account that is told by its name alone needs no second option`() throws {
+        let scratch = try ScratchDirectory()
+        var (other, plain) = (CachedUser.mara, CachedUser.ivo)
+        other.policy = "b2c_1_susi"
+        plain.policy = nil
+        try scratch.fill(.mara, other, plain)
+        let hint = try #require(try scratch.run("claims", "--json").errorJSON["hint"] as? String)
+        #expect(hint.hasPrefix("name one with --account and --policy, such as '--account mara@example.net "), "\(hint)")
     }
 
     @Test func `of one issuer at two hosts, the host tells the accounts apart`() throws {
