@@ -69,6 +69,27 @@ struct CopyCommand: ParsableCommand {
     }
 
     func run() throws {
+        do {
+            try copyOrUndo()
+        } catch let error as TokenStoreError {
+            guard let hint = Self.hint(error) else { throw error }
+            throw CommandFailure(error).hinting(hint)
+        }
+    }
+
+    /// What to do about one of the two places, which no option names; nil where the usual advice holds.
+    private static func hint(_ error: TokenStoreError) -> String? {
+        guard let remedy = error.remedy else { return nil }
+        return switch remedy.code {
+        case .choosePath:
+            remedy.path.map { "name the file itself: \($0.shellWord)" }
+                ?? (error.code == .noStore ? "check FROM" : "check FROM and TO")
+        case .moveStore: remedy.advice
+        default: nil
+        }
+    }
+
+    private func copyOrUndo() throws {
         let source = try StoreLocation(source, isArgument: true)
         guard let target = try target.map({ try StoreLocation($0, isArgument: true) }) else {
             return try undoMove(of: source, arguments.console)

@@ -57,6 +57,21 @@ extension HintTests {
             "restore a copy, or remove it to start anew",
             then: "rm tokenstore.db; tokenstore import cache.json"
         ),
+        .init("", "tokenstore copy nope/ new/ --yes", 1, "check FROM", then: "test ! -e nope && test ! -e new"),
+        .init(
+            filled + "; ln -s tokenstore.db link",
+            "tokenstore copy link new/ --yes",
+            1,
+            "name the file itself: /",
+            then: "tokenstore copy $PWD/tokenstore.db new/ --yes"
+        ),
+        .init(
+            filled + "; mkdir open; chmod 1777 open",
+            "tokenstore copy tokenstore.db open/ --yes",
+            1,
+            "put the store into a separate directory",
+            then: "tokenstore copy tokenstore.db new/ --yes"
+        ),
         .init("", "tokenstore import .", 1, "name the cache file in it", then: "tokenstore import ./cache.json"),
         .init(
             ": > empty",
