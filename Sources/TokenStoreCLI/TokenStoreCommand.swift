@@ -77,8 +77,6 @@ struct TokenStoreCommand: ParsableCommand {
         }
     }
 
-    private static let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-
     /// Puts the options of every command that stand before the command behind it.
     static func commandFirst(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
         let end = endOfCommonOptions(arguments)
@@ -156,9 +154,7 @@ struct TokenStoreCommand: ParsableCommand {
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
             return command
         }
-        if named == nil {
-            try requireCommand(arguments.first == "help" ? arguments.dropFirst().first : arguments.first)
-        }
+        try requireCommand(arguments.first == "help" ? arguments.dropFirst() : arguments)
         return try parseAsRoot(Array(withoutCommonOptions(arguments)))
     }
 
@@ -206,12 +202,6 @@ struct TokenStoreCommand: ParsableCommand {
         return arguments[end...]
     }
 
-    private static func requireCommand(_ name: String?) throws {
-        guard let name, !name.hasPrefix("-"), name != "help", !names.contains(name) else { return }
-        let advice = name.nearest(in: names).map { "did you mean '\($0)'?" } ?? "see 'tokenstore --help'"
-        throw ValidationError("there is no command '\(name)'", hint: advice)
-    }
-
     private static func end(with error: any Error, _ arguments: ArraySlice<String>) -> Never {
         guard let failure = failure(for: error, arguments) else {
             let text = fullMessage(for: error)
@@ -248,16 +238,7 @@ struct TokenStoreCommand: ParsableCommand {
         let code = exitCode(for: error)
         guard !code.isSuccess else { return nil }
         guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
-        return CommandFailure(usage: message(for: error), of: name(of: arguments))
-    }
-
-    /// The command that was named, with the one below it, such as `credential aws`; nil if there is no such command.
-    private static func name(of arguments: ArraySlice<String>) -> String? {
-        guard let command = configuration.subcommands.first(where: { $0.configuration.commandName == arguments.first }),
-            let name = command.configuration.commandName
-        else { return nil }
-        let below = command.configuration.subcommands.compactMap { $0.configuration.commandName }
-        return below.first { $0 == arguments.dropFirst().first }.map { "\(name) \($0)" } ?? name
+        return CommandFailure(usage: message(for: error), of: arguments)
     }
 }
 

@@ -115,7 +115,7 @@ extension CommandFailure {
 
 extension CommandFailure {
     /// What the argument parser says, as one line without a capital or a full stop.
-    init(usage message: String, of command: String?) {
+    init(usage message: String, of arguments: ArraySlice<String>) {
         var sentence = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         while sentence.hasSuffix(".") { sentence.removeLast() }
         // Not of an abbreviation.
@@ -123,13 +123,17 @@ extension CommandFailure {
             sentence = sentence.prefix(1).lowercased() + sentence.dropFirst()
         }
         let parts = sentence.split(separator: ValidationError.separator, maxSplits: 1).map(String.init)
-        if parts.count == 1, let question = sentence.firstRange(of: ". Did you mean ") {
-            let guess = sentence[question.upperBound...]
-            self.init(.usage, String(sentence[..<question.lowerBound]), "did you mean \(guess)")
+        let names = TokenStoreCommand.commands(named: arguments).compactMap { $0.configuration.commandName }
+        let help = "see '\((["tokenstore"] + names).joined(separator: " ")) --help'"
+        guard let option = sentence.droppingPrefix("unknown option '")?.prefix(while: { $0 != "'" }) else {
+            self.init(.usage, parts.first ?? sentence, parts.count > 1 ? parts[1] : help)
             return
         }
-        let hint = parts.count > 1 ? parts[1] : "see 'tokenstore \(command.map { "\($0) " } ?? "")--help'"
-        self.init(.usage, parts.first ?? sentence, hint)
+        // The parser's own guess may be far from what was typed, and the option that of another program.
+        let guess = TokenStoreCommand.option(meantBy: String(option), arguments).map { "did you mean '\($0)'?" }
+        let isOfCommand = names.first == ExecCommand.configuration.commandName && !arguments.contains("--")
+        let hint = guess ?? (isOfCommand ? "write the command behind --, as in 'tokenstore exec -- env'" : help)
+        self.init(.usage, "unknown option '\(option)'", hint)
     }
 }
 

@@ -60,28 +60,3 @@ struct HelpText {
         return (Array(block[..<start]), Array(block[start...]))
     }
 }
-
-extension String {
-    /// Of `words` the one that was most likely meant; nil where none is close.
-    func nearest(in words: [String]) -> String? {
-        let limit = count < 4 ? 1 : 2
-        let distances = words.map { (word: $0, distance: distance(to: $0)) }
-        return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
-    }
-
-    /// How many letters have to be added, removed or changed to make the other text.
-    private func distance(to other: String) -> Int {
-        let (left, right) = (Array(lowercased()), Array(other))
-        var row = Array(0...right.count)
-        for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, wanted) in right.enumerated() {
-                let changed = diagonal + (letter == wanted ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = Swift.min(changed, row[j] + 1, diagonal + 1)
-            }
-        }
-        return row[right.count]
-    }
-}

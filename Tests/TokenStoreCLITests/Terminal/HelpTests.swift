@@ -52,8 +52,27 @@ struct HelpTests {
         (["help", "lsit"], "there is no command 'lsit'; did you mean 'list'?"),
         (["lst"], "there is no command 'lst'; did you mean 'list'?"),
         (["clams", "mara@example.net"], "there is no command 'clams'; did you mean 'claims'?"),
+        (["credential", "gti"], "there is no command 'credential gti'; did you mean 'git'?"),
+        (["help", "credential", "gti"], "there is no command 'credential gti'; did you mean 'git'?"),
+        (
+            ["credential", "kubernets", "--scope", "x"],
+            "there is no command 'credential kubernets'; did you mean 'kubernetes'?"
+        ),
+        (["credential", "nosuch"], "there is no command 'credential nosuch'; see 'tokenstore credential --help'"),
+        (["purge", "--older", "3d"], "unknown option '--older'; did you mean '--older-than'?"),
+        (["list", "--col", "a"], "unknown option '--col'; see 'tokenstore list --help'"),
+        (["check", "--fix"], "unknown option '--fix'; see 'tokenstore check --help'"),
+        (["status", "--older"], "unknown option '--older'; see 'tokenstore status --help'"),
+        (["credential", "aws", "--scop", "x"], "unknown option '--scop'; did you mean '--scope'?"),
+        (["--versoin"], "unknown option '--versoin'; did you mean '--version'?"),
+        (["--hepl"], "unknown option '--hepl'; did you mean '--help'?"),
+        (
+            ["exec", "--scope", "a", "ls", "-la"],
+            "unknown option '-la'; write the command behind --, as in 'tokenstore exec -- env'"
+        ),
+        (["exec", "--scpoe", "a", "ls"], "unknown option '--scpoe'; did you mean '--scope'?"),
     ])
-    func `a mistyped command gets a suggestion that fits`(arguments: [String], sentence: String) throws {
+    func `a mistyped command or option gets a suggestion that fits`(arguments: [String], sentence: String) throws {
         let outcome = try Command(arguments: arguments).run(in: ScratchDirectory())
         #expect(outcome.status == 64)
         #expect(outcome.error == "tokenstore: error: \(sentence)\n")
