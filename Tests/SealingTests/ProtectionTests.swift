@@ -9,24 +9,37 @@ import Foundation
 #endif
 
 struct ProtectionTests {
-    @Test(arguments: [
-        "file", "file:/elsewhere/key", "passphrase", "secret-service", "keychain", "credential:key", "environment",
-    ])
+    @Test(arguments: ["file", "passphrase", "secret-service", "keychain", "credential:key", "environment"])
     func `every key source says who could read the tokens`(text: String) throws {
-        let protection = try KeySource(parsing: text).protection(database: "/store/tokenstore.db")
+        let directory = try TemporaryDirectory()
+        _ = try directory.write("", to: "key")
+        let protection = try KeySource(parsing: text).protection(database: directory.file("tokenstore.db"))
         #expect(protection.map(\.reader) == [.otherUser, .databaseCopy, .sameUser, .root])
         #expect(protection.last?.canRead == true)
         for verdict in protection { #expect(!verdict.reason.isEmpty && !verdict.reason.hasSuffix(".")) }
     }
 
     @Test func `a key file beside the database is reported as copied with its directory`() throws {
-        for source in [KeySource.file, .file("/store/keys/key")] {
-            let copy = source.protection(database: "/store/tokenstore.db")[1]
+        let (directory, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let database = directory.file("tokenstore.db")
+        _ = try directory.write("", to: "key")
+        for source in [KeySource.file, .file(try directory.write("", to: "other"))] {
+            let copy = source.protection(database: database)[1]
             #expect(!copy.canRead)
             #expect(copy.reason == "a copy of the directory has the key")
         }
-        let elsewhere = KeySource.file("/elsewhere/key").protection(database: "/store/tokenstore.db")[1].reason
-        #expect(elsewhere.contains("/elsewhere/key"))
+        let elsewhere = KeySource.file(try other.write("", to: "key")).protection(database: database)[1].reason
+        #expect(elsewhere.contains(other.file("key")))
+    }
+
+    @Test func `as long as the key file is missing nobody reads the tokens`() throws {
+        let directory = try TemporaryDirectory()
+        for verdict in KeySource.file.protection(database: directory.file("tokenstore.db")) {
+            #expect(!verdict.canRead)
+            #expect(verdict.reason == "as long as the key file \(directory.file("key")) is missing")
+        }
+        // A server's store is read where the key is.
+        #expect(KeySource.file("/nowhere/key").protection(database: nil).last?.canRead == true)
     }
 
     @Test(arguments: [(0o600, 0o755, false), (0o644, 0o755, true), (0o640, 0o750, true), (0o644, 0o700, false)])

@@ -77,6 +77,11 @@ extension KeySource {
     }
 
     private static func fileVerdicts(_ path: String, directory: String?) -> Verdicts {
+        // Of a store on a server other machines have the key.
+        if directory != nil, FileAccess.isAbsent(path) {
+            let missing = Verdict.no("as long as the key file \(path) is missing")
+            return (missing, missing.expected, missing, missing)
+        }
         let owner = (
             sameUser: Verdict.yes("it may read the database and the key file, as tokenstore does").expected,
             root: Verdict.yes("root may read every file").expected
@@ -163,6 +168,12 @@ extension KeySource {
 }
 /// Whom the modes of a file and of the directories above it let in.
 private enum FileAccess {
+    /// Whether there is nothing at the path; what may not be looked at is not absent.
+    static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
     /// The mode of a file, in octal digits, if users other than its owner may read it; nil if they may not.
     static func othersMode(of path: String) -> String? {
         var status = stat()
