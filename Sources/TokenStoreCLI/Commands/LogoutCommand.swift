@@ -12,8 +12,10 @@ struct LogoutCommand: ParsableCommand {
         abstract: "Sign an account out: end its session at the issuer, then delete it.",
         discussion: """
             Without an account it takes the only one of the store, or the default one ('tokenstore use'). It asks \
-            once. The refresh token is revoked if the issuer supports revocation. If that fails, the failure \
-            is reported and the account is deleted anyway. --client-id signs the account out of one client only.
+            once; --yes answers. Without a terminal, or with --no-input, an account that is named in full, by its \
+            username or a whole id, needs no --yes. The refresh token is revoked if the issuer supports revocation. \
+            If that fails, the failure is reported and the account is deleted anyway. --client-id signs the account \
+            out of one client only.
 
             The issuer may keep a session of its own in the browser, which signs the person in again without a password. \
             --browser ends that too, by the issuer's logout page; the issuer must know the loopback address as a \
@@ -69,9 +71,9 @@ struct LogoutCommand: ParsableCommand {
         let store = try arguments.open(console)
         defer { store.close() }
         let plan = try plan(in: store)
-        // A script that names an account means it, while a filter may fit another one by tomorrow; a person at a
-        // terminal may have mistyped, and does not see which account is the default one.
-        let isMeant = choice.name != nil && !arguments.mayAsk
+        // A script that names an account means it, while a filter, or the beginning of an id, may fit another one by
+        // tomorrow; a person at a terminal may have mistyped, and does not see which account is the default one.
+        let isMeant = !arguments.mayAsk && choice.name.map(plan.account.isNamed) ?? false
         try Confirmation(question: plan.question).ask(arguments, isGiven: yes || isMeant)
         let account = plan.account
         let manager = try network.manager(store, client: filters.clientID ?? "", arguments)
@@ -133,6 +135,12 @@ extension Account {
 
     /// The same with what tells it from others of that name.
     var nameAndUserFlow: String { shownName + (userFlow.map { " (\($0))" } ?? "") }
+
+    /// Whether a text is its username or one of its ids, and not the beginning of one.
+    fileprivate func isNamed(_ text: String) -> Bool {
+        let names = [username, id.homeAccountID] + tenantProfiles.compactMap(\.localAccountID)
+        return names.contains { $0.folded == text.folded }
+    }
 }
 
 /// What became of an account's sessions.

@@ -37,6 +37,22 @@ struct LogoutCommandTests {
         #expect(try scratch.run("list").lines.count == lines)
     }
 
+    @Test(arguments: [(4, 1), (30, 1), (200, 0)])
+    func `a script names an account in full, or says --yes`(length: Int, status: Int32) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let id = CachedUser.mara.homeAccountID
+        let outcome = try scratch.run("logout", String(id.prefix(length)), "--local-only")
+        #expect(outcome.status == status, "\(outcome.error)")
+        #expect(status == 0 || outcome.error.contains("add --yes to go ahead"), "\(outcome.error)")
+        #expect(try scratch.run("list").lines.count == (status == 0 ? 1 : 2))
+        for name in ["MARA@example.net", CachedUser.mara.uid] {
+            let named = try ScratchDirectory()
+            try named.fill(.mara)
+            #expect(try named.run("logout", name, "--local-only").status == 0, "\(name)")
+        }
+    }
+
     @Test func `a sign-out ends the session at the issuer and deletes the account`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
