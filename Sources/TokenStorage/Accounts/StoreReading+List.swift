@@ -1,5 +1,6 @@
 import Database
 public import OAuth
+import SQL
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -160,6 +161,30 @@ extension AccountSummary {
             lastUsed: now,
             accessTokens: []
         )
+    }
+}
+
+extension StoreReading {
+    /// What people call each account that `policy` leaves, with its user flow.
+    package func accountNames(matching policy: AccountPolicy) throws -> [String] {
+        try read { session in
+            try session.connection.read {
+                try session.accountRows(matching: policy).pages.flatMap { try session.accountNames($0) }
+            }
+        }
+    }
+}
+
+extension StoreConnection {
+    private static let accountName = SQL(
+        "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1"
+    )
+
+    fileprivate func accountNames(_ rows: [Int64]) throws -> [String] {
+        for row in rows { try connection.askAhead(Self.accountName, .integer(row)) }
+        return try rows.flatMap { row in
+            try connection.all(Self.accountName, .integer(row)) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
+        }
     }
 }
 

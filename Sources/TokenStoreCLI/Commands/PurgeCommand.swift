@@ -77,7 +77,9 @@ struct PurgeCommand: ParsableCommand {
             return try report(PurgeCounts(), isDryRun: dryRun, location).write(arguments, on: console)
         }
         if dryRun || isDestructive {
-            let trial = report(try purge(console, isTrial: true), isDryRun: true, location)
+            var counts = try purge(console, isTrial: true)
+            if dryRun { counts.accountNames = try names(counts, console) }
+            let trial = report(counts, isDryRun: true, location)
             if dryRun { return try trial.write(arguments, on: console) }
             if all || !trial.isEmpty { try Confirmation(question: trial.question).ask(arguments, isGiven: yes) }
         }
@@ -108,6 +110,17 @@ struct PurgeCommand: ParsableCommand {
         }
         guard let store = try arguments.inspect(console, unlocks: filters.needsKey) else { return PurgeCounts() }
         return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
+    }
+
+    /// What people call the accounts that would be deleted, all of them where the store is not of an older version.
+    private func names(_ counts: PurgeCounts, _ console: Console) throws -> [String] {
+        guard counts.accountNames.count < counts.accounts else { return counts.accountNames }
+        do {
+            guard let store = try arguments.inspected(unlocks: filters.needsKey) else { return counts.accountNames }
+            return try store.accountNames(matching: policy(console, in: store) ?? .all)
+        } catch let error as TokenStoreError where error.code == .olderStore {
+            return counts.accountNames
+        }
     }
 
     /// The accounts to delete; nil where only access tokens are.

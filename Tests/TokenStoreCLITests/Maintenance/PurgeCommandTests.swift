@@ -68,12 +68,12 @@ struct PurgeCommandTests {
         #expect(try scratch.run("list").lines.count == lines)
     }
 
-    @Test func `the question names five accounts and counts the others`() throws {
+    @Test func `a dry run names all accounts, and a purge five of them`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
         let trial = try scratch.run("purge", "--account", "ivo@example.org", "--dry-run")
         #expect(trial.output.hasSuffix(": ivo@example.org (b2c_1_susi)\n"), "\(trial.output)")
-        for number in 1...5 {
+        for number in 1...6 {
             try scratch.execute(
                 """
                 INSERT INTO account (authority, home_account_id, account_key, environment, username, username_fold,
@@ -83,11 +83,16 @@ struct PurgeCommandTests {
             )
         }
         let all = try scratch.run("purge", "--all", "--dry-run").output
-        #expect(all.hasPrefix("would delete 7 accounts, "), "\(all)")
-        #expect(all.contains("mara@example.net (b2c_1_signin), "), "\(all)")
-        #expect(all.hasSuffix(", id1, id2, id3 and 2 more\n"), "\(all)")
+        #expect(all.hasPrefix("would delete 8 accounts, "), "\(all)")
+        for name in ["mara@example.net (b2c_1_signin)", "ivo@example.org (b2c_1_susi)", "id1", "id6"] {
+            #expect(all.contains(name) && !all.contains("more"), "\(all)")
+        }
+        let names = try scratch.run("purge", "--all", "--dry-run", "--json").json["accountNames"] as? [String]
+        #expect(names?.count == 8)
         let old = try scratch.run("purge", "--older-than", "1d", "--dry-run").output
-        #expect(old.hasSuffix(": id1, id2, id3, id4, id5\n"), "\(old)")
+        #expect(old.hasSuffix(": id1, id2, id3, id4, id5, id6\n"), "\(old)")
+        let deleted = try scratch.run("purge", "--all", "--yes").output
+        #expect(deleted.contains(", id1, id2, id3 and 3 more\n"), "\(deleted)")
     }
 
     @Test func `--no-input does not ask even on a terminal`() throws {
