@@ -66,14 +66,20 @@ struct FilePermissions {
             throw .damaged("\(path.database) is neither a regular file nor a token store", .choosePath)
         }
         try checkOwner(status, of: path.database)
-        try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
+        guard status.size > 0 || mayBeEmpty else { throw .empty(path) }
+        do throws(TokenStoreError) {
+            try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
+        } catch {
+            // Nobody is advised to close a file of another program.
+            guard let signs = FileSigns(of: path.database, keyID: nil), !signs.isDatabase else { throw error }
+            throw .damaged("\(path.database) is not a token store", .choosePath)
+        }
         if status.links > 1, try !takeNameOfRepair(status) {
             throw .insecure(
                 "\(path.database) has \(status.links) names",
                 Remedy(.removeFile, "remove the other hard links")
             )
         }
-        guard status.size > 0 || mayBeEmpty else { throw .empty(path) }
     }
 
     /// Removes the second name that a repair of an older version gave the file before it was killed.

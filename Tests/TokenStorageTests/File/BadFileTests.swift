@@ -197,6 +197,16 @@ struct BadFileTests {
         #expect(error?.description.contains("change the mode of \(fixture.path.database) to 600") == true)
     }
 
+    @Test(arguments: ["", "a letter to Ana", "SQLite format 3\u{0}" + String(repeating: " ", count: 200)])
+    func `a file of another program that others may use is no store, and not to be closed`(text: String) throws {
+        let (fixture, file) = try closedStore()
+        try file.write(Array(text.utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: fixture.path.database)
+        try expectRefusal(.damaged, fixture)
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("to 600") == false)
+    }
+
     @Test func `a directory that others may use is refused with the mode it needs`() throws {
         let (fixture, _) = try closedStore()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.directory.path)
