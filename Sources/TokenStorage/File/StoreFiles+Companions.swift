@@ -13,11 +13,13 @@ import Darwin
 extension StoreFiles {
     /// Requires that what has the name of a log, an index or a journal beside `name` shows that it is one.
     ///
-    /// - Throws: ``TokenStoreError/Code/file`` for one that does not, which stays.
+    /// - Throws: ``TokenStoreError/Code/file`` for one that does not, or that cannot be looked at, and stays.
     func requireCompanions(of name: String) throws(TokenStoreError) {
         for suffix in Self.companions {
             let file = name + suffix
-            guard FileStatus.isAbsent(file) || Self.isCompanion(file, suffix) else { throw Self.inTheWay(file) }
+            guard try FileStatus.ifPresent(file) == nil || Self.isCompanion(file, suffix) else {
+                throw Self.inTheWay(file)
+            }
         }
     }
 
