@@ -106,7 +106,7 @@ struct TokenStoreCommand: ParsableCommand {
     }
 
     /// Whether a word is several options of one letter, all of them among `letters`.
-    private static func isBundle(_ word: String, of letters: String) -> Bool {
+    static func isBundle(_ word: String, of letters: String) -> Bool {
         let rest = word.utf8.dropFirst()
         return word.utf8.first == UInt8(ascii: "-") && !rest.isEmpty && rest.allSatisfy { letters.utf8.contains($0) }
     }
@@ -236,7 +236,11 @@ struct TokenStoreCommand: ParsableCommand {
     /// What to say of an error; nil for help, the version and completion scripts, which come as errors too.
     static func failure(for error: any Error, _ arguments: ArraySlice<String>) -> CommandFailure? {
         let code = exitCode(for: error)
-        guard !code.isSuccess else { return nil }
+        guard !code.isSuccess else {
+            return wordTakenForHelp(arguments).map {
+                CommandFailure(.usage, "'\($0)' is taken for options", "write -- before it, behind the options")
+            }
+        }
         guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
         return CommandFailure(usage: message(for: error), of: arguments)
     }

@@ -76,6 +76,10 @@ private struct BackupWriter {
         }
         target = StorePath(file)
         try target.requireFile()
+        guard !FileStatus.isAbsent(target.directory) else {
+            let directory = target.directory
+            throw TokenStoreError.file("the directory \(directory) is missing", .createDirectory(directory))
+        }
         try target.requireShortName(leaving: BackupDraft.suffixLength)
         try requireReplaceable()
     }

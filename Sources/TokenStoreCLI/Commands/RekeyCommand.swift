@@ -28,6 +28,7 @@ struct RekeyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Where the current key is, if not where the store says.", valueName: "source"),
+        completion: StoreCompletion.keySources,
         transform: { try KeySource(argument: $0) }
     )
     private var currentKey: KeySource?

@@ -37,6 +37,16 @@ extension TokenStoreCommand {
         return String(typed.dropFirst(2)).nearest(in: options.map { String($0.dropFirst(2)) }).map { "--\($0)" }
     }
 
+    /// A word with a hyphen, such as a name, that shows the help for an `h` in it; nil where the help was asked for.
+    static func wordTakenForHelp(_ arguments: ArraySlice<String>) -> String? {
+        let words = arguments.prefix { $0 != "--" }
+        let isAsked = words.contains { ["-h", "--help", "help"].contains($0) || $0.hasPrefix("---") }
+        guard !isAsked else { return nil }
+        return words.first { word in
+            word.hasPrefix("-") && !word.hasPrefix("--") && word.contains("h") && !isBundle(word, of: "hjqaos")
+        }
+    }
+
     /// The options of a command with two hyphens, as its help has them: the parser hands them out in no other way.
     private static func options(of command: any ParsableCommand.Type) -> [String] {
         let help = helpMessage(for: command, includeHidden: false, columns: 80)

@@ -111,6 +111,13 @@ extension HintTests {
         ),
         .init(filled + "; echo > x", "tokenstore backup x", 1, "name another file", then: "tokenstore backup y"),
         .init(
+            filled,
+            "tokenstore backup nodir/x",
+            1,
+            "create it with 'mkdir -p -m 700 ",
+            then: "eval \"$HINT\" && tokenstore backup nodir/x"
+        ),
+        .init(
             filled + "; tokenstore backup --quiet b",
             "tokenstore restore b",
             1,

@@ -23,6 +23,19 @@ struct ArgumentTests {
         #expect(try scratch.names.isEmpty)
     }
 
+    @Test func `a name that begins with a hyphen and has an h in it asks for no help`() throws {
+        let scratch = try ScratchDirectory()
+        var user = CachedUser.mara
+        user.username = "-dash@example.net"
+        try scratch.fill(user)
+        let refused = try scratch.run("claims", "-dash@example.net", "level")
+        #expect(refused.status == 64)
+        #expect(refused.error.contains("write -- before it, behind the options"), "\(refused.error)")
+        #expect(refused.output.isEmpty)
+        #expect(try scratch.run("claims", "--", "-dash@example.net", "level").output == "7\n")
+        #expect(try scratch.run("claims", "-jh").output.hasPrefix("OVERVIEW: "))
+    }
+
     @Test func `with --json wrong arguments are a JSON error`() throws {
         let outcome = try ScratchDirectory().run("list", "--json", "--bogus")
         let error = try outcome.errorJSON

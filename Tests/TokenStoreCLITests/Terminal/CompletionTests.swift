@@ -107,6 +107,7 @@ struct CompletionTests {
         ("list --where depa\t", "[list --where department]"),
         ("token --scope tasks.r\t", "[token --scope tasks.read]"),
         ("status --key cred\t", "[status --key credential:"),
+        ("rekey --current-key cred\t", "[rekey --current-key credential:"),
     ]
 
     @Test(arguments: shells)
