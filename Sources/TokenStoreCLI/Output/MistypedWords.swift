@@ -40,7 +40,7 @@ extension TokenStoreCommand {
     /// A word with a hyphen, such as a name, that shows the help for an `h` in it; nil where the help was asked for.
     static func wordTakenForHelp(_ arguments: ArraySlice<String>) -> String? {
         let words = arguments.prefix { $0 != "--" }
-        let isAsked = words.contains { ["-h", "--help", "help"].contains($0) || $0.hasPrefix("---") }
+        let isAsked = words.contains { ["-h", "-help", "--help", "help"].contains($0) || $0.hasPrefix("---") }
         guard !isAsked else { return nil }
         return words.first { word in
             word.hasPrefix("-") && !word.hasPrefix("--") && word.contains("h") && !isBundle(word, of: "hjqaos")
