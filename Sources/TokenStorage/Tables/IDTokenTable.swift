@@ -148,7 +148,7 @@ extension StoreConnection {
     }
 
     private static let entryDeletion = SQL { dialect in
-        "DELETE FROM claim_index WHERE name_hash = ?1 AND value_hash = ?2 AND id_token_id = ?3"
+        "DELETE FROM claim_index WHERE name_hash = ?1 AND \(dialect.unindexed("value_hash")) = ?2 AND id_token_id = ?3"
             + (dialect == .sqlite ? "" : " AND account_id = ?4")
     }
 

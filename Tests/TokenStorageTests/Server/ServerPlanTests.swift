@@ -49,6 +49,23 @@ struct ServerPlanTests {
         return query
     }
 
+    @Test func `an import into a new store finds what an account has by the account`() throws {
+        let server = try server()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        let start = server.log.utf8.count
+        try store.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
+        // Claims of the older ID token leave the index.
+        let newer = Fixture.claims(["iat": .number("\(Fixture.now)"), "name": "Ada Byron"])
+        #expect(try store.take(JSONValue.cache(idTokens: [.idToken(newer)]).serialized).idTokens == 1)
+        let log = String(decoding: Array(server.log.utf8.dropFirst(start)), as: UTF8.self)
+        #expect(log.contains("DELETE FROM claim_index"))
+        #expect(log.contains("tenant_profile_account_id_realm_fold_environment_key"))
+        // These have the rows of all accounts of a tenant, and all tokens with a value, under one key.
+        for index in ["tenant_profile_realm", "claim_index_value"] { #expect(!log.contains(index), "\(index)") }
+    }
+
     @Test func `a lookup of tokens scans no table`() throws {
         try expectNoScan { store in
             _ = try store.cachedToken(for: query("s1"))

@@ -231,9 +231,11 @@ extension StoreConnection {
         try connection.askAhead(Self.profileAlike, .integer(account), .text(realm), .text(environment))
     }
 
-    private static let profileAlike = SQL(
-        SealedTable.tenantProfile.selection + "WHERE t.account_id = ?1 AND t.realm_fold = ?2 AND t.environment = ?3"
-    )
+    private static let profileAlike = SQL { dialect in
+        SealedTable.tenantProfile.selection + """
+            WHERE t.account_id = ?1 AND \(dialect.unindexed("t.realm_fold")) = ?2 AND t.environment = ?3
+            """
+    }
 
     /// Builds a profile from a row that was selected with ``SealedTable/selection``.
     private func tenantProfile(_ row: Row) throws -> TenantProfileRow {
