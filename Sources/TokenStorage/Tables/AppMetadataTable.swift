@@ -24,10 +24,12 @@ struct AppMetadataRow {
 
 extension StoreConnection {
     /// What is known of the family that a client is in.
+    ///
+    /// Of several hosts that share accounts the one that is asked about says it, else one that says a family.
     func family(of client: String, environment: String) throws -> AppFamily {
         let group = Cloud.group(of: environment)
         var found: AppFamily?
-        try connection.forEach(Self.familiesOfClient, .text(client.folded)) { row in
+        try connection.forEach(Self.familiesOfClient, .text(client.folded), .text(environment)) { row in
             guard found == nil, Cloud.group(of: row.text(SealedTable.appMetadata["environment"])) == group else {
                 return
             }
@@ -37,7 +39,10 @@ extension StoreConnection {
         return found ?? .unknown
     }
 
-    private static let familiesOfClient = SQL(SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1")
+    private static let familiesOfClient = SQL(
+        SealedTable.appMetadata.selection
+            + "WHERE t.client_fold = ?1 ORDER BY t.environment <> ?2, t.family_id IS NULL, t.environment"
+    )
 
     private static let alike = SealedTable.appMetadata.selection + "WHERE t.client_fold = ?1 AND t.environment = ?2"
     private static let metadataAlike = SQL(alike)

@@ -144,6 +144,31 @@ struct LookupCases {
         #expect(try fixture.request("s1") == .signIn(.noRefreshToken))
     }
 
+    @Test(
+        arguments: [
+            // The host of the account says it.
+            ([(Fixture.host, "1"), (Fixture.aliasHost, nil)], .refresh(["r2"])),
+            ([(Fixture.host, nil), (Fixture.aliasHost, "1")], .signIn(.noRefreshToken)),
+            // Else one that says a family.
+            ([("login.windows.net", nil), (Fixture.aliasHost, "1")], .refresh(["r2"])),
+        ] as [([(String, String?)], LookupResult)]
+    )
+    func `of a client's rows at hosts that share accounts one decides`(
+        hosts: [(String, String?)],
+        answer: LookupResult
+    ) throws {
+        for hosts in [hosts, hosts.reversed()] {
+            let rows = hosts.map { host, family in
+                JSONValue.appMetadata([
+                    "environment": .string(host), "family_id": family.map { JSONValue.string($0) } ?? .null,
+                ])
+            }
+            let token = JSONValue.refreshToken("r2", ["client_id": "cid2", "family_id": "1"])
+            let fixture = try TestStore(.cache(refreshTokens: [token], appMetadata: rows))
+            #expect(try fixture.request("s1") == answer)
+        }
+    }
+
     @Test func `C45: a token without its ID token is a hit`() throws {
         let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1")]))
         #expect(try fixture.request("s1") == .hit("a"))
