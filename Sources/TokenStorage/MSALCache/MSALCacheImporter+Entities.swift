@@ -65,7 +65,7 @@ extension MSALCacheImporter {
         if change != .none {
             let isHome =
                 !isOlder && change == .replaced
-                && (!Cloud.contains(environment) || profile.realmFold == resolve("", homeAccountID))
+                && isHomeTenant(profile.realmFold, homeAccountID, at: environment)
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
         count(change != .none, \.accounts, account: account)
@@ -231,6 +231,11 @@ extension MSALCacheImporter {
             return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
         }
         return String(homeAccountID[homeAccountID.utf8.index(after: dot)...]).folded
+    }
+
+    /// Whether a tenant, as ``resolve(_:_:)`` gives it, is the one that the account is at home in.
+    private func isHomeTenant(_ tenant: String, _ homeAccountID: String, at environment: String) -> Bool {
+        !Cloud.hasTenants(environment) || tenant == resolve("", homeAccountID)
     }
 
     /// An account's realm as a key, where it names a tenant by a domain; few do.

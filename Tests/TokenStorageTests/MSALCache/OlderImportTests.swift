@@ -37,6 +37,31 @@ struct OlderImportTests {
         }
     }
 
+    @Test(arguments: ["harbor.b2clogin.com", "contoso.ciamlogin.com"])
+    func `a host with one tenant, named by a domain, has new names in a newer document`(host: String) throws {
+        func document(_ name: String, at issued: Int64) -> JSONValue {
+            let place: KeyValuePairs<String, JSONValue> = [
+                "environment": .string(host), "home_account_id": .string(Fixture.b2cHome),
+                "realm": "harbor.onmicrosoft.com",
+            ]
+            let claims: JSONValue = [
+                "iss": .string("https://\(host)/t9/v2.0/"), "aud": "cid", "sub": "o1", "oid": "o1",
+                "emails": [.string(name + "@example.net")], "iat": .number("\(issued)"),
+            ]
+            let account = JSONValue.account(place).with(["username": .string(name + "@example.net")])
+            return .cache(idTokens: [.idToken(claims, place)], accounts: [account])
+        }
+        let documents = [document("old", at: Fixture.now - 900), document("new", at: Fixture.now - 90)]
+        for documents in [documents, documents.reversed()] {
+            let fixture = try TestStore()
+            for document in documents { try fixture.take(document) }
+            let accounts = try fixture.store.accounts(matching: .username("new@example.net"))
+            #expect(accounts.map(\.username) == ["new@example.net"])
+            #expect(accounts.map { $0.tenantProfiles.map(\.isHome) } == [[true]])
+            for document in documents { #expect(try fixture.take(document).changes == 0) }
+        }
+    }
+
     @Test func `a document does not rename an account that has signed in since`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())

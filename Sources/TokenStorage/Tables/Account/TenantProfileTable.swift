@@ -140,10 +140,12 @@ extension StoreConnection {
         guard !row.isNull(start) else { return }
         let table = SealedTable.tenantProfile
         try verify(row, of: table, from: start)
+        // A host that has one tenant may have it under a domain.
+        let isHome = row.bool(start + table.end) || !Cloud.hasTenants(row.text(start + table["environment"]))
         let profile = TenantProfile(
             tenantID: row.text(start + table["realm_fold"]),
             localAccountID: row.optionalText(start + table["local_account_id"]),
-            isHome: row.bool(start + table.end)
+            isHome: isHome
         )
         profiles.add(profile, id: row.integer(start))
     }
