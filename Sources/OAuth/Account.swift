@@ -26,7 +26,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// The host that signed the account in, with its port unless that is 443.
     public let environment: String
 
-    /// The `iss` claim of the newest ID token.
+    /// The `iss` claim of the newest ID token; an import does not change one that is known.
     public let issuer: String?
 
     /// The name to show, such as an e-mail address; it may change, be empty, and two accounts may share it.

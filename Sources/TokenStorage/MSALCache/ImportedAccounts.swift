@@ -17,6 +17,26 @@ struct ImportedTime {
     }
 }
 
+/// The row of an account's profile; on a server another account's may have the same id.
+struct ProfilePlace: Hashable {
+    let account: Int64
+    let row: Int64
+}
+
+/// The profiles that a document has had an entry for up to now.
+///
+/// A reference, as each entry asks it.
+final class ImportedProfiles {
+    private var places: [ProfilePlace: Bool] = [:]
+
+    /// Whether an entry named the tenant, or all of them had a word for it; nil where there was none.
+    func isNamed(in place: ProfilePlace) -> Bool? { places[place] }
+
+    func add(_ realm: String, in place: ProfilePlace) {
+        places[place] = places[place] ?? false || !Authority.isTenantless(realm)
+    }
+}
+
 /// A tenant that an ID token of an account is of.
 struct DescribedTenant {
     let account: Int64

@@ -36,7 +36,21 @@ extension MSALCacheImporter {
         }
         let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)
         if let age { ages[account, default: [:]][client.folded] = age }
+        if let claims, age == .newer, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
+            try name(account, by: claims)
+        }
         count(isChanged, \.idTokens, account: account)
+    }
+
+    /// Gives an account the names in a newer ID token of its home tenant.
+    ///
+    /// The issuer stays: where tokens are sent, no document decides anew.
+    private mutating func name(_ account: Int64, by claims: Claims) throws {
+        let issued = claims.issuedAt?.unixSeconds ?? 0
+        guard issued > named[account] ?? 0 else { return }
+        named[account] = issued
+        let username = claims.username.flatMap { $0.keyFlaw == nil ? $0 : nil }
+        try session.nameAccount(account, username: username ?? "", name: claims.name, isHome: true)
     }
 
     mutating func takeAccount(_ entity: MSALEntity) throws {
@@ -60,11 +74,13 @@ extension MSALCacheImporter {
         )
         // An account has no time of its own, but is as old as the ID tokens beside it.
         let found = (ages[account] ?? [:]).values
-        let isOlder = found.contains(.older) && !found.contains(.newer)
-        let change = try session.saveTenantProfile(profile, account: account, from: .document(isOlder: isOlder))
+        let age: ImportedAge? = found.contains(.newer) ? .newer : found.contains(.older) ? .older : nil
+        let source = ProfileSource.document(age, profiles)
+        let (change, row) = try session.saveTenantProfile(profile, account: account, from: source)
+        profiles.add(realm, in: ProfilePlace(account: account, row: row))
         if change != .none {
             let isHome =
-                !isOlder && change == .replaced
+                age != .older && change == .replaced
                 && isHomeTenant(profile.realmFold, homeAccountID, at: environment)
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }

@@ -22,6 +22,11 @@ struct MSALCacheImporter {
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
 
+    /// When the newest ID token was issued whose names an account got, in Unix seconds.
+    var named: [Int64: Int64] = [:]
+
+    let profiles = ImportedProfiles()
+
     /// The access tokens of accounts that have many.
     var accessTokens = AccessTokenIndex()
 

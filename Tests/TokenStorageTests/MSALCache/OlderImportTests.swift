@@ -37,6 +37,35 @@ struct OlderImportTests {
         }
     }
 
+    @Test(arguments: ["t1", "organizations"], ["t1", "organizations"])
+    func `a newer document renames an account, whatever it calls the tenant`(first: String, second: String) throws {
+        func document(_ name: String, at issued: Int64, in realm: String) -> JSONValue {
+            let place: KeyValuePairs<String, JSONValue> = ["realm": .string(realm)]
+            let username = JSONValue.string(name + "@example.net")
+            let claims = Fixture.claims([
+                "iat": .number("\(issued)"), "preferred_username": username, "name": .string(name),
+            ])
+            let account = JSONValue.account(place).with(["username": username])
+            return .cache(idTokens: [.idToken(claims, place)], accounts: [account])
+        }
+        let older = document("old", at: Fixture.now - 900, in: first)
+        let newer = document("new", at: Fixture.now - 90, in: second)
+        let fixture = try TestStore(older)
+        try fixture.take(newer)
+        for document in [older, newer] { #expect(try fixture.take(document).changes == 0) }
+        #expect(try fixture.store.accounts().map(\.username) == ["new@example.net"])
+        #expect(try fixture.store.accounts().map(\.name) == ["new"])
+        #expect(try fixture.rows("Account").map { $0["username"] } == ["new@example.net"])
+    }
+
+    @Test func `a newer document does not change where the tokens of an account are sent`() throws {
+        let fixture = try TestStore(.standardCache())
+        let issuer = try fixture.store.accounts().map(\.issuer)
+        let planted = Fixture.claims(["iss": "https://evil.example/t1/v2.0", "iat": .number("\(Fixture.now)")])
+        #expect(try fixture.take(.cache(idTokens: [.idToken(planted)])).idTokens == 1)
+        #expect(try fixture.store.accounts().map(\.issuer) == issuer)
+    }
+
     @Test(arguments: ["harbor.b2clogin.com", "contoso.ciamlogin.com"])
     func `a host with one tenant, named by a domain, has new names in a newer document`(host: String) throws {
         func document(_ name: String, at issued: Int64) -> JSONValue {

@@ -139,6 +139,21 @@ struct ImportedTenantTests {
         #expect(try fixture.take(document).changes == 0)
     }
 
+    @Test func `of two words for a tenant in one document the first counts, and nothing changes twice`() throws {
+        let document = JSONValue.cache(accounts: [
+            .account(["realm": "organizations", "account_source": "code", "a": "x"]),
+            .account(["realm": "common", "account_source": "broker", "b": "y", "username": "other@example.net"]),
+        ])
+        let fixture = try TestStore(document)
+        let export = try fixture.export()
+        #expect(try fixture.rows("Account").map { $0["account_source"] } == ["code"])
+        #expect(try fixture.rows("Account").map { [$0["a"], $0["b"]] } == [["x", "y"]])
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.export() == export)
+        #expect(try fixture.store.events().count == 1)
+    }
+
     @Test(
         arguments: [
             "a b", "evil.example/login.microsoftonline.com", "evil.example#", "x@example.net", "a,b", "<x>", "[zz",

@@ -36,12 +36,17 @@ enum ProfileSource {
     case signIn
     /// The kind of the account stays as it was.
     case refresh
-    case document(isOlder: Bool)
+    case document(ImportedAge?, ImportedProfiles)
 
-    /// Whether a profile only fills gaps of the one that is known.
-    func onlyFills(_ known: TenantProfileRow, with profile: TenantProfileRow) -> Bool {
-        guard case .document(let isOlder) = self else { return false }
-        return isOlder || profile.realm.isWordFor(known.realm)
+    /// Whether a profile only fills gaps of the one that is known, in its place.
+    ///
+    /// Of two in one document the second one does, or they would take turns; but one that names its tenant counts for
+    /// more than a word such as `organizations` for it, also in a document that may be as old as what is known.
+    func onlyFills(_ known: TenantProfileRow, in place: ProfilePlace, with profile: TenantProfileRow) -> Bool {
+        guard case .document(let age, let earlier) = self else { return false }
+        if age == .older { return true }
+        if let isNamed = earlier.isNamed(in: place) { return isNamed || Authority.isTenantless(profile.realm) }
+        return age == nil && profile.realm.isWordFor(known.realm)
     }
 }
 
@@ -150,44 +155,40 @@ extension StoreConnection {
         profiles.add(profile, id: row.integer(start))
     }
 
-    /// Adds or replaces a profile; fields of the old one that the new one lacks are kept.
+    /// Adds or replaces a profile, or fills its gaps; fields of the old one that the new one lacks are kept.
     ///
-    /// One of a document that is older than what is there only fills gaps. So does one that calls its tenant by a word
-    /// such as `organizations`, where the other names it: a document may have both.
+    /// - Returns: what became of it, and its row.
     @discardableResult
     func saveTenantProfile(
         _ profile: TenantProfileRow,
         account: Int64,
         from source: ProfileSource
-    ) throws -> ProfileChange {
-        var known = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
+    ) throws -> (change: ProfileChange, row: Int64) {
+        let stored = try tenantProfile(account, realm: profile.realmFold, environment: profile.environment)
+        var (merged, change) = (profile, ProfileChange.replaced)
         // Where only an ID token told of the tenant, there is no entry to merge with.
-        if known?.profile?.isDescribed == true { known?.profile = nil }
-        let id = known?.id
-        var merged = profile
-        if let known = known?.profile, source.onlyFills(known, with: profile) {
-            merged = known
-            merged.extra = profile.extra.merging(known.extra)
-            merged.localAccountID = known.localAccountID ?? profile.localAccountID
-            if known.username.isEmpty { merged.username = profile.username }
-            if known.realm.isWordFor(profile.realm) { merged.realm = profile.realm }
-            if known == merged { return .none }
-            try write(merged, id: id, account: account)
-            return .filled
-        } else if let known = known?.profile {
-            merged.extra = known.extra.merging(profile.extra)
-            merged.localAccountID = profile.localAccountID ?? known.localAccountID
-            if case .refresh = source { merged.authorityType = known.authorityType }
-            if profile.username.isEmpty { merged.username = known.username }
-            // A word such as "common" means the tenant, but does not name it.
-            if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
-            if known == merged { return .none }
+        if let (id, row) = stored, let known = row, !known.isDescribed {
+            if source.onlyFills(known, in: ProfilePlace(account: account, row: id), with: profile) {
+                change = .filled
+                merged = known
+                merged.extra = profile.extra.merging(known.extra)
+                merged.localAccountID = known.localAccountID ?? profile.localAccountID
+                if known.username.isEmpty { merged.username = profile.username }
+                if known.realm.isWordFor(profile.realm) { merged.realm = profile.realm }
+            } else {
+                merged.extra = known.extra.merging(profile.extra)
+                merged.localAccountID = profile.localAccountID ?? known.localAccountID
+                if case .refresh = source { merged.authorityType = known.authorityType }
+                if profile.username.isEmpty { merged.username = known.username }
+                // A word such as "common" means the tenant, but does not name it.
+                if profile.realm.isWordFor(known.realm) { merged.realm = known.realm }
+            }
+            if known == merged { return (.none, id) }
         }
-        try write(merged, id: id, account: account)
-        return .replaced
+        return (change, try write(merged, id: stored?.id, account: account))
     }
 
-    private func write(_ profile: TenantProfileRow, id: Int64?, account: Int64) throws {
+    private func write(_ profile: TenantProfileRow, id: Int64?, account: Int64) throws -> Int64 {
         try write(
             .tenantProfile,
             id: id,
