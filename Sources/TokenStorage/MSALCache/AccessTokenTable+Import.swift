@@ -24,7 +24,7 @@ extension StoreConnection {
     }
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
-    func importAccessToken(_ token: AccessTokenRow, account: Int64?, _ index: inout AccessTokenIndex) throws -> Bool {
+    func importAccessToken(_ token: AccessTokenRow, account: Int64?, _ index: inout TokenIndex) throws -> Bool {
         if index.count(account) {
             try connection.forEach(Self.identities, owner(account)) { row in
                 index.add(row.integer(0), of: account, (1...7).map { row.text($0) })
@@ -55,7 +55,7 @@ extension StoreConnection {
         like token: AccessTokenRow,
         of account: Int64?,
         variant: String,
-        _ index: AccessTokenIndex
+        _ index: TokenIndex
     ) throws -> (id: Int64, stored: AccessTokenRow?)? {
         var (sql, values) = (Self.accessTokenAlike, [owner(account)] + token.identity(variant).map(Value.text))
         if index.has(account) {
@@ -97,10 +97,11 @@ extension StoreConnection {
     }
 }
 
-/// Which rows hold the access tokens of the accounts that have many, while a document is taken in.
+/// Which rows hold the tokens of one kind of the accounts that have many, while a document is taken in.
 ///
-/// No index of the store finds a token by its scope: for each of many, all the others would be looked through.
-struct AccessTokenIndex {
+/// No index of the store finds an access token by its scope, or a refresh token by its partition: for each of many, all
+/// the others would be looked through.
+struct TokenIndex {
     private var counts: [Int64?: Int] = [:]
     private var rows: [Int64?: [[UInt8]: Int64]] = [:]
 
@@ -131,8 +132,16 @@ struct AccessTokenIndex {
         guard has(account) else { return }
         let ordinary = Self.key(token.identity(""))
         if rows[account]?[ordinary] == row { rows[account]?[ordinary] = nil }
-        rows[account]?[Self.key(token.identity(token.variant))] = row
+        set(row, of: account, token.identity(token.variant))
     }
+
+    /// Notes that a row holds what has this identity.
+    mutating func set(_ row: Int64, of account: Int64?, _ identity: [String]) {
+        if has(account) { rows[account]?[Self.key(identity)] = row }
+    }
+
+    /// Goes without an index of an account for good.
+    mutating func drop(_ account: Int64?) { rows[account] = nil }
 
     /// The texts as bytes, as two spellings of a letter are two scopes; the last one without regard to case.
     private static func key(_ identity: [String]) -> [UInt8] {

@@ -154,7 +154,13 @@ extension MSALCacheImporter {
         let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
         let time = times[account]?[client.folded]
         let age = ages[account]?[client.folded] ?? time?.age
-        let isChanged = try session.importRefreshToken(token, age: age, by: time?.imported, account: account)
+        let isChanged = try session.importRefreshToken(
+            token,
+            age: age,
+            by: time?.imported,
+            account: account,
+            &refreshTokens
+        )
         if isChanged { try session.forgetSignOut(account: account, client: client) }
         count(isChanged, \.refreshTokens, account: account)
     }

@@ -27,8 +27,9 @@ struct MSALCacheImporter {
 
     let profiles = ImportedProfiles()
 
-    /// The access tokens of accounts that have many.
-    var accessTokens = AccessTokenIndex()
+    /// The tokens of accounts that have many.
+    var accessTokens = TokenIndex()
+    var refreshTokens = TokenIndex()
 
     /// The tenants that ID tokens are of.
     var described: [DescribedTenant] = []

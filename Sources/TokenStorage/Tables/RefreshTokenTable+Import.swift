@@ -20,30 +20,21 @@ extension StoreConnection {
         _ token: RefreshTokenRow,
         age: ImportedAge?,
         by time: Int64? = nil,
-        account: Int64
+        account: Int64,
+        _ index: inout TokenIndex
     ) throws -> Bool {
-        let table = SealedTable.refreshToken
-        let variant = TokenVariant(of: token.extra)
-        let alike = try connection.all(
-            Self.refreshTokenAlike,
-            .integer(account),
-            .text(token.clientID.folded),
-            .text(token.environment),
-            .optional(token.target),
-            .text(token.credentialType),
-            .optional(token.familyID)
-        ) { row in
-            (
-                id: row.integer(0), modifiedAt: row.integer(table["modified_at"]),
-                generation: row.integer(table["generation"]),
-                intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
-            )
-        }
-        // Those of another partition are tokens of their own; what was altered says no partition.
+        if index.count(account) { try fill(&index, account) }
+        let identity = token.identity(TokenVariant(of: token.extra))
         let known =
-            alike.first { $0.intact.map { TokenVariant(of: $0.1) } == variant } ?? alike.first { $0.intact == nil }
+            try index.has(account)
+            ? index.row(of: account, identity).flatMap { id in
+                try connection.first(Self.rowOfRefreshToken, .integer(id), .integer(account)) {
+                    try knownRefreshToken($0)
+                }
+            }
+            : storedRefreshToken(like: token, account: account)
         guard let known else {
-            try insertRefreshToken(token, account: account)
+            index.set(try writeRefreshToken(token, account: account, id: nil, generation: 0), of: account, identity)
             return true
         }
         let next = max(0, known.generation) &+ 1
@@ -66,6 +57,57 @@ extension StoreConnection {
         if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
         try writeRefreshToken(merged, account: account, id: known.id, generation: next)
         return true
+    }
+
+    /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
+    private func fill(_ index: inout TokenIndex, _ account: Int64) throws {
+        let table = SealedTable.refreshToken
+        let stored = try connection.all(Self.refreshTokensOfAccount, .integer(account)) {
+            row -> (id: Int64, identity: [String]?) in
+            let known = try knownRefreshToken(row)
+            let token = RefreshTokenRow(
+                clientID: row.text(table["client_id"]),
+                familyID: row.optionalText(table["family_id"]),
+                environment: row.text(table["environment"]),
+                target: row.optionalText(table["target"]),
+                credentialType: row.text(table["credential_type"]),
+                modifiedAt: known.modifiedAt,
+                secret: Secret("")
+            )
+            return (known.id, known.intact.map { token.identity(TokenVariant(of: $0.extra)) })
+        }
+        for token in stored {
+            guard let identity = token.identity else { return index.drop(account) }
+            index.add(token.id, of: account, identity)
+        }
+    }
+
+    /// The token that an imported one is the same as, else one that was altered: that says no partition.
+    ///
+    /// Those of another partition are tokens of their own.
+    private func storedRefreshToken(like token: RefreshTokenRow, account: Int64) throws -> KnownRefreshToken? {
+        let variant = TokenVariant(of: token.extra)
+        let alike = try connection.all(
+            Self.refreshTokenAlike,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.environment),
+            .optional(token.target),
+            .text(token.credentialType),
+            .optional(token.familyID)
+        ) { try knownRefreshToken($0) }
+        return alike.first { $0.intact.map { TokenVariant(of: $0.extra) } == variant }
+            ?? alike.first { $0.intact == nil }
+    }
+
+    private func knownRefreshToken(_ row: Row) throws -> KnownRefreshToken {
+        let table = SealedTable.refreshToken
+        return KnownRefreshToken(
+            id: row.integer(0),
+            modifiedAt: row.integer(table["modified_at"]),
+            generation: row.integer(table["generation"]),
+            intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
+        )
     }
 
     private static let exportedRefreshTokens = SQL(
@@ -115,5 +157,23 @@ extension StoreConnection {
             .blob(known.old)
         )
         if known.old != known.new { try renameToken(known.old, known.new) }
+    }
+}
+
+/// A refresh token that the store had before an entry of a document.
+private struct KnownRefreshToken {
+    let id: Int64
+    let modifiedAt: Int64
+    let generation: Int64
+
+    /// Nil where it was altered.
+    let intact: (secret: Secret, extra: JSONValue.Object)?
+}
+
+extension RefreshTokenRow {
+    /// What makes two imported tokens of one account and a partition the same.
+    fileprivate func identity(_ variant: TokenVariant) -> [String] {
+        // The last one counts without regard to case, and these do not.
+        [clientID.folded, environment, target.map { "=" + $0 } ?? "", credentialType, familyID ?? "", variant.text, ""]
     }
 }

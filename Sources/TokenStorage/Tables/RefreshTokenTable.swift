@@ -38,7 +38,9 @@ extension StoreConnection {
         try writeRefreshToken(token, account: account, id: nil, generation: 0)
     }
 
-    func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64?, generation: Int64) throws {
+    /// - Returns: the id of the row.
+    @discardableResult
+    func writeRefreshToken(_ token: RefreshTokenRow, account: Int64, id: Int64?, generation: Int64) throws -> Int64 {
         try write(
             .refreshToken,
             id: id,
@@ -74,14 +76,14 @@ extension StoreConnection {
     /// Asks a server what ``replaceRefreshToken(with:account:)`` will ask, but for the row that it replaces.
     func askAheadForRefreshTokens(_ account: Int64, client: String, family: String?) throws {
         try connection.askAhead(Self.current, .integer(account), .text(client.folded), .optional(family))
-        try connection.askAhead(Self.rowsOfAccount, .integer(account))
+        try connection.askAhead(Self.refreshTokensOfAccount, .integer(account))
     }
 
     /// Asks a server what the rotation of a refresh token will ask.
     func askAheadForRotation(of token: StoredRefreshToken, account: Int64) throws {
         try connection.askAhead(Self.rowOfToken, identity(of: token))
         try connection.askAhead(Self.rowOfRefreshToken, .integer(token.rowID), .integer(account))
-        try connection.askAhead(Self.rowsOfAccount, .integer(account))
+        try connection.askAhead(Self.refreshTokensOfAccount, .integer(account))
     }
 
     private static let current = SQL { dialect in
@@ -130,11 +132,11 @@ extension StoreConnection {
     }
 
     static let rowOfRefreshToken = SQL(SealedTable.refreshToken.selection + "WHERE t.id = ?1 AND t.account_id = ?2")
-    private static let rowsOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
+    static let refreshTokensOfAccount = SQL(SealedTable.refreshToken.selection + "WHERE t.account_id = ?1")
 
     /// Fingerprints do not help here: they differ between data keys, and the file may be altered.
     private func deleteRefreshTokens(_ secret: Secret, account: Int64, besides id: Int64) throws {
-        let copies = try connection.all(Self.rowsOfAccount, .integer(account)) { row -> Int64? in
+        let copies = try connection.all(Self.refreshTokensOfAccount, .integer(account)) { row -> Int64? in
             guard row.integer(0) != id else { return nil }
             return try intact { try open(row, of: .refreshToken) } == secret ? row.integer(0) : nil
         }

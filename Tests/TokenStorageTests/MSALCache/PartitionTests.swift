@@ -73,6 +73,26 @@ struct PartitionTests {
         #expect(try fixture.store.check() == [])
     }
 
+    @Test func `each of many refresh tokens on behalf of others is replaced by a newer one of its own`() throws {
+        func document(_ name: String, at time: Int64) -> JSONValue {
+            let tokens = (0..<100).map { number in
+                JSONValue.refreshToken(
+                    "\(name)-\(number)",
+                    ["user_assertion_hash": .string("h\(number)"), "last_modification_time": .seconds(time)]
+                )
+            }
+            return .cache(refreshTokens: tokens, accounts: [.account()])
+        }
+        let fixture = try TestStore(document("old", at: Fixture.now - 900))
+        let newer = document("new", at: Fixture.now - 90)
+        #expect(try fixture.take(newer).refreshTokens == 100)
+        #expect(try fixture.take(newer).changes == 0)
+        let secrets = try fixture.rows("RefreshToken").compactMap { $0["secret"].text }
+        #expect(secrets.count == 100)
+        #expect(Set(secrets) == Set((0..<100).map { "new-\($0)" }))
+        #expect(try fixture.take(document("old", at: Fixture.now - 900)).changes == 0)
+    }
+
     @Test(arguments: ["FamilyRefreshToken", "refreshtoken", "rt"])
     func `a refresh token of another spelling is the session`(type: String) throws {
         let token = JSONValue.refreshToken("f", ["credential_type": .string(type), "family_id": "1"])

@@ -136,13 +136,19 @@ struct QueryPlanTests {
         }
     }
 
-    @Test func `an import of many tokens of one account takes no more steps for each`() throws {
+    @Test(arguments: ["AccessToken", "RefreshToken"])
+    func `an import of many tokens of one account takes no more steps for each`(bucket: String) throws {
         func steps(_ count: Int) throws -> Int {
             let fixture = try TestStore()
-            let tokens = (0..<count).map { JSONValue.accessToken("a\($0)", "s\($0)") }
+            let tokens = (0..<count).map { number in
+                bucket == "AccessToken"
+                    ? JSONValue.accessToken("a\(number)", "s\(number)")
+                    : .refreshToken("r\(number)", ["user_assertion_hash": .string("h\(number)")])
+            }
+            let entries = tokens.enumerated().map { (name: "key \($0)", value: $1) }
             let steps = Steps()
             try fixture.store.withWriter { steps.attach(to: $0.connection) }
-            try fixture.take(.cache(accessTokens: tokens, accounts: [.account()]))
+            try fixture.take(JSONValue.cache(accounts: [.account()]).with([bucket: .object(.init(entries))]))
             try fixture.store.withWriter { session in
                 sqlite3_trace_v2(session.connection.sqlite.handle, 0, nil, nil)
                 #expect(steps.count > count)
