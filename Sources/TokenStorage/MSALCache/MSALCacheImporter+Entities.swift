@@ -173,11 +173,13 @@ extension MSALCacheImporter {
         var rest = entity.rest
         // An empty family says the same as none, but an export is to give it back as it was.
         if family?.isEmpty == true { rest["family_id"] = "" }
+        let isRepeated = !clients.insert([client.folded, environment]).inserted
         let isChanged = try session.saveAppMetadata(
             client: client,
             environment: environment,
             family: family.flatMap { $0.isEmpty ? nil : $0 },
-            extra: rest
+            extra: rest,
+            onlyFills: isRepeated
         )
         count(isChanged, \.appMetadata, account: nil)
     }

@@ -25,7 +25,9 @@ struct MSALCacheImporter {
     /// When the newest ID token was issued whose names an account got, in Unix seconds.
     var named: [Int64: Int64] = [:]
 
+    /// What there was an entry for up to now: profiles, and clients by their folded id and host.
     let profiles = ImportedProfiles()
+    var clients: Set<[String]> = []
 
     /// The tokens of accounts that have many.
     var accessTokens = TokenIndex()
@@ -92,15 +94,15 @@ struct MSALCacheImporter {
             let path = UnrecognizedEntry.Path(bucket: found.name, key: nil)
             return try reject(path, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
-        let (current, older) = try entries.currentAndOlder { try isSameEntity($0, $1, bytes) }
+        let current = try entries.withOlder { try isSameEntity($0, $1, bytes) }
         report.unchanged += entries.count - current.count
-        for entry in current {
+        for (entry, older) in current {
             let isTaken = try take(bucket, entry, bytes)
             try progress.advance()
-            guard !isTaken, let behind = older[Array(entry.key.utf8)] else { continue }
+            guard !isTaken else { continue }
             // What makes no sense harms no other row, not even one that it stands before.
-            report.unchanged -= behind.count
-            for entry in behind { _ = try take(bucket, entry, bytes) }
+            report.unchanged -= older.count
+            for entry in older { _ = try take(bucket, entry, bytes) }
         }
     }
 
@@ -233,7 +235,9 @@ extension MSALCacheImporter {
         _ bytes: UnsafeRawBufferPointer,
         _ progress: RowProgress
     ) throws {
-        var entries = (bucket.entries ?? []).map { (key: Optional($0.key), rawKey: $0.rawKey, offset: $0.offset) }
+        var entries = (bucket.entries ?? []).withOlder { _, _ in false }.map {
+            (key: Optional($0.entry.key), rawKey: $0.entry.rawKey, offset: $0.entry.offset)
+        }
         // A bucket that is empty, or not an object, is kept as one value.
         if entries.isEmpty { entries = [(nil, nil, bucket.offset)] }
         for entry in entries {

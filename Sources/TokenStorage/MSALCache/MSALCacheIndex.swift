@@ -114,28 +114,36 @@ private final class ReadingProgress {
 }
 
 extension [MSALCacheIndex.Entry] {
-    /// The entries that count, and those behind them by lower-cased key: of two whose keys differ only in case, and
-    /// that are the same entity, the lower-cased one counts.
+    /// The entries that count, each with those that it stands before: of two with one key the last one counts, and of
+    /// two whose keys differ only in case, and that are the same entity, the lower-cased one.
     ///
     /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left
     /// the current row.
-    func currentAndOlder(
-        _ isSame: (Element, Element) throws -> Bool
-    ) rethrows -> (current: Self, older: [[UInt8]: Self]) {
-        let mixed = filter { $0.key != $0.key.lowercased() }
-        guard !mixed.isEmpty else { return (self, [:]) }
-        func lowered(_ entry: Element) -> [UInt8] { [UInt8](entry.key.lowercased().utf8) }
-        let lowerCased = filter { $0.key == $0.key.lowercased() }
-        let standing = Dictionary(lowerCased.map { (lowered($0), $0) }, uniquingKeysWith: { first, _ in first })
-        var current: Self = []
-        var older: [[UInt8]: Self] = [:]
-        for entry in self {
-            if entry.key != entry.key.lowercased(), let other = standing[lowered(entry)], try isSame(entry, other) {
-                older[lowered(entry), default: []].append(entry)
-            } else {
-                current.append(entry)
-            }
+    func withOlder(_ isSame: (Element, Element) throws -> Bool) rethrows -> [(entry: Element, older: Self)] {
+        // Most documents have neither. Keys that look alike are one key here, which only makes for more work.
+        guard Set(map(\.key)).count < count || contains(where: { $0.key != $0.key.lowercased() }) else {
+            return map { ($0, []) }
         }
-        return (current, older)
+        let last = Dictionary(zip(map { $0.bytes() }, indices)) { $1 }
+        var older: [Int: Self] = [:]
+        for index in indices {
+            var standing = last[self[index].bytes()] ?? index
+            if let lowered = last[self[index].bytes(isLowered: true)], lowered != standing,
+                try isSame(self[standing], self[lowered])
+            {
+                standing = lowered
+            }
+            if standing != index { older[standing, default: []].append(self[index]) }
+        }
+        let behind = Set(older.values.joined().map(\.offset))
+        return indices.filter { !behind.contains(self[$0].offset) }.map { (self[$0], older[$0] ?? []) }
+    }
+}
+
+extension MSALCacheIndex.Entry {
+    /// The key; where no text can hold it, as it was written, behind a byte that no text has.
+    fileprivate func bytes(isLowered: Bool = false) -> [UInt8] {
+        guard rawKey == nil else { return [0xFF] + Array((rawKey ?? "").utf8) }
+        return Array((isLowered ? key.lowercased() : key).utf8)
     }
 }

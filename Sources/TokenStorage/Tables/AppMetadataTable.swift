@@ -53,13 +53,23 @@ extension StoreConnection {
         try connection.askAhead(Self.metadataAlike, .text(client.folded), .text(environment))
     }
 
-    /// Records the family of a client.
+    /// Records the family of a client; or only fields that are new of a client which is known.
     ///
     /// - Returns: whether anything changed.
-    func saveAppMetadata(client: String, environment: String, family: String?, extra: JSONValue.Object) throws -> Bool {
+    func saveAppMetadata(
+        client: String,
+        environment: String,
+        family: String?,
+        extra: JSONValue.Object,
+        onlyFills: Bool = false
+    ) throws -> Bool {
         // The server looks whether there is nothing to change.
         if presumption != nil { return false }
         let stored = try metadata(Self.metadataAlike, client: client, environment: environment)
+        var (family, extra) = (family, extra)
+        if onlyFills, let stored, let known = stored.extra {
+            (family, extra) = (stored.family, extra.merging(known))
+        }
         if let stored, stored.says(family, extra) {
             let known = KnownClient(fold: client.folded, environment: environment, family: family)
             experience?.learn(known, sealed: stored.sealed)

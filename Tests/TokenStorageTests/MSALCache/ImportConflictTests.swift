@@ -73,6 +73,35 @@ struct ImportConflictTests {
         #expect(try fixture.rows("AccessToken").count == 2)
     }
 
+    @Test func `of a key that is repeated the last entry counts, unless it makes no sense`() throws {
+        let rows = ["a1", "a2"].map { JSONValue.accessToken($0, "s1").serialized }
+        let document = #"{"AccessToken":{"k":\#(rows[0]),"k":\#(rows[1])},"Private":{"k":1,"k":2}}"#
+        let fixture = try TestStore()
+        let report = try fixture.store.take(document)
+        #expect(report.accessTokens == 1)
+        #expect(report.unchanged == 1)
+        #expect(report.other == 1)
+        #expect(try fixture.request("s1") == .hit("a2"))
+        #expect(try fixture.export()["Private"] == ["k": 2])
+        #expect(try fixture.store.take(document).changes == 0)
+        #expect(try fixture.store.events().count == 1)
+        let other = try TestStore()
+        #expect(try other.store.take(#"{"AccessToken":{"k":\#(rows[0]),"k":{}}}"#).rejected.count == 1)
+        #expect(try other.request("s1") == .hit("a1"))
+    }
+
+    @Test func `of two rows of one client the first counts, and the second fills gaps`() throws {
+        let document = JSONValue.cache(appMetadata: [
+            .appMetadata(["family_id": "1", "x": "a"]),
+            .appMetadata(["client_id": "CID", "x": "b", "y": "c"]),
+        ])
+        let fixture = try TestStore(document)
+        let row = JSONValue.appMetadata(["family_id": "1", "x": "a", "y": "c"])
+        #expect(try fixture.rows("AppMetadata") == [row])
+        #expect(try fixture.take(document).changes == 0)
+        #expect(try fixture.rows("AppMetadata") == [row])
+    }
+
     @Test(arguments: [true, false])
     func `rows of a tenant and of its alias do not replace each other by turns`(isWordFirst: Bool) throws {
         func rows(_ row: JSONValue, _ secret: KeyValuePairs<String, JSONValue>) -> [JSONValue] {
