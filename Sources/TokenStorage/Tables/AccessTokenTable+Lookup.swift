@@ -175,6 +175,7 @@ struct AccessTokenCandidate {
     let cachedAt: Int64?
     let extendedExpiresOn: Int64?
     let isAging: Bool
+    let isFromTheFuture: Bool
     let isUsable: Bool
 
     /// How many scope tokens it has beyond those asked for; more than any token has where the issuer declined some.
@@ -203,8 +204,7 @@ struct AccessTokenCandidate {
         cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
         extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
         isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
-        // A clock that ran ahead when the token was stored makes its end unknowable.
-        let isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
+        isFromTheFuture = TokenState.isFromTheFuture(cachedAt: cachedAt, at: now)
         isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
     }
 

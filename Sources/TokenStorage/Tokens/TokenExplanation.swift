@@ -77,6 +77,7 @@ extension StoreConnection {
             return "lacks \(query.scope.missing(from: granted).text)"
         }
         if candidate.expiresOn <= now { return "has ended" }
+        if candidate.isFromTheFuture { return "stored in the future; check the clock" }
         return candidate.isUsable ? nil : "ends too soon"
     }
 }

@@ -61,7 +61,14 @@ struct LookupCases {
     )
     func `C35: a token cached more than a minute in the future has ended`(ahead: Int64, answer: LookupResult) throws {
         let row = JSONValue.accessToken("a", "s1", expiresIn: 7200, ["cached_at": .seconds(Fixture.now + ahead)])
-        #expect(try TestStore(.standardCache(row)).request("s1") == answer)
+        let fixture = try TestStore(.standardCache(row))
+        #expect(try fixture.request("s1") == answer)
+        let isUsable = answer == .hit("a")
+        let summary = try #require(try fixture.store.summary(of: Fixture.account, withTokens: true))
+        #expect(summary.accessTokens.map(\.state) == [isUsable ? TokenState.valid : .expired])
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+        let reason = isUsable ? "fits best" : "stored in the future; check the clock"
+        #expect(try fixture.store.consideredTokens(for: query).map(\.reason) == [reason])
     }
 
     @Test(arguments: [true, false])
