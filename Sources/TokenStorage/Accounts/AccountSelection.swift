@@ -68,11 +68,11 @@ extension StoreConnection {
         }
         // What the taken account meets is what the others are held against.
         let alternative = try taken.first.flatMap { row in try policy.alternatives.first { try matches(row, $0) } }
-        let criteria = (alternative ?? policy.alternatives.last)?.criteria ?? []
         let others = try accountRows(matching: .all, limit: Self.explained).filter { !taken.contains($0) }
         for row in others {
             guard let account = try account(row) else { continue }
-            let reason = try leavingReason(row, criteria, policy)
+            let criteria = try alternative ?? policy.alternatives.first { try isNamed(row, by: $0) }
+            let reason = try leavingReason(row, (criteria ?? policy.alternatives.last)?.criteria ?? [], policy)
             considered.append(.init(account: account, isTaken: false, reason: reason))
         }
         return AccountSelection(
@@ -80,6 +80,12 @@ extension StoreConnection {
             fitting: try fittingCount(taken, policy),
             considered: considered
         )
+    }
+
+    /// Whether an alternative names an account in a way that fits it, whatever else it asks.
+    private func isNamed(_ row: Int64, by alternative: AccountPolicy.Alternative) throws -> Bool {
+        let names = alternative.criteria.filter(\.namesAccount)
+        return try !names.isEmpty && matches(row, AccountPolicy.Alternative(criteria: names))
     }
 
     private func takingReason(_ row: Int64, _ policy: AccountPolicy) throws -> String {

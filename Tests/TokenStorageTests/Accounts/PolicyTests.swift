@@ -180,6 +180,15 @@ struct PolicyTests {
         )
     }
 
+    @Test(arguments: ["ada@example.net", "U1.T1", "u1.t"])
+    func `an account that a name fits was left out for what else it lacks`(name: String) throws {
+        let fixture = try TestStore(Self.people)
+        let considered = try fixture.store.select(.identifier(name).and(.client("other"))).considered
+        let reasons = Dictionary(uniqueKeysWithValues: considered.map { ($0.account.username, $0.reason) })
+        #expect(reasons["ada@example.net"] == "no token of client other")
+        #expect(reasons["bob@example.net"] == "id does not begin with \(name.lowercased())")
+    }
+
     @Test func `an empty store and a damaged one are not the same`() throws {
         let fixture = try TestStore()
         #expect(try fixture.store.accounts().isEmpty)
