@@ -13,6 +13,15 @@ struct RoundTripTests {
         #expect(try document.withUnsafeBytes { try JSONValue(parsing: $0) } == [:])
     }
 
+    @Test(arguments: [false, true])
+    func `an account's home tenant stands behind others in an export`(isReversed: Bool) throws {
+        let guest = JSONValue.account(["realm": "t2", "username": "ada#EXT#@example.com"])
+        let rows: [JSONValue] = [guest, .account(["realm": "organizations"])]
+        let fixture = try TestStore(.cache(accounts: isReversed ? rows.reversed() : rows))
+        #expect(try fixture.rows("Account") == rows)
+        #expect(try TestStore(fixture.export()).rows("Account") == rows)
+    }
+
     @Test func `an exported document is imported by another store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let document = try fixture.store.exportMSALCache()

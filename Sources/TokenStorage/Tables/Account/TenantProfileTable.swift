@@ -202,23 +202,7 @@ extension StoreConnection {
         )
     }
 
-    /// Adds the tenant that an imported ID token is of, unless the account is known in it.
-    func describeTenant(of tenant: DescribedTenant) throws {
-        let (token, account) = (tenant.token, tenant.account)
-        guard try tenantProfile(account, realm: token.realmFold, environment: token.environment) == nil else { return }
-        try write(
-            .tenantProfile,
-            id: nil,
-            account: account,
-            clear: [
-                .text(token.environment), .text(token.realm), .text(token.realmFold), .text(tenant.localAccountID),
-                .text(tenant.localAccountID.folded), .text(""), .text(""),
-            ],
-            sealed: [Secret(JSONValue.Object())]
-        )
-    }
-
-    private func tenantProfile(
+    func tenantProfile(
         _ account: Int64,
         realm: String,
         environment: String
@@ -241,7 +225,7 @@ extension StoreConnection {
     }
 
     /// Builds a profile from a row that was selected with ``SealedTable/selection``.
-    private func tenantProfile(_ row: Row) throws -> TenantProfileRow {
+    func tenantProfile(_ row: Row) throws -> TenantProfileRow {
         let table = SealedTable.tenantProfile
         return TenantProfileRow(
             environment: row.text(table["environment"]),
@@ -256,20 +240,6 @@ extension StoreConnection {
 }
 
 extension StoreConnection {
-    private static let exportedProfiles = SQL(
-        SealedTable.tenantProfile.selection(with: "a.home_account_id")
-            + "WHERE a.id IS NOT NULL ORDER BY t.id"
-    )
-
-    /// Calls `body` with each profile, and the id of its account.
-    func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
-        try connection.walk(Self.exportedProfiles) { row in
-            let profile = try tenantProfile(row)
-            guard !profile.isDescribed else { return }
-            try body(profile, row.text(SealedTable.tenantProfile.end))
-        }
-    }
-
     /// The first tenant that an account was seen in, folded.
     func firstTenant(_ account: Int64) throws -> String? {
         try connection.first(

@@ -1,0 +1,44 @@
+import Database
+import OAuth
+import SQL
+import Sealing
+
+extension StoreConnection {
+    /// Adds the tenant that an imported ID token is of, unless the account is known in it.
+    func describeTenant(of tenant: DescribedTenant) throws {
+        let (token, account) = (tenant.token, tenant.account)
+        guard try tenantProfile(account, realm: token.realmFold, environment: token.environment) == nil else { return }
+        try write(
+            .tenantProfile,
+            id: nil,
+            account: account,
+            clear: [
+                .text(token.environment), .text(token.realm), .text(token.realmFold), .text(tenant.localAccountID),
+                .text(tenant.localAccountID.folded), .text(""), .text(""),
+            ],
+            sealed: [Secret(JSONValue.Object())]
+        )
+    }
+
+    /// Guests, then homes.
+    private static let exportedProfiles = ["<>", "="].map { comparison in
+        SQL(
+            SealedTable.tenantProfile.selection(with: "a.home_account_id")
+                + "WHERE t.realm_fold \(comparison) lower(coalesce(a.utid, t.realm_fold)) AND a.id IS NOT NULL "
+                + "ORDER BY t.id"
+        )
+    }
+
+    /// Calls `body` with each profile, and the id of its account; with that of the home tenant last.
+    ///
+    /// MSAL for Python knows an account by the last profile of a document, and finds it by that one's username alone.
+    func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
+        for profiles in Self.exportedProfiles {
+            try connection.walk(profiles) { row in
+                let profile = try tenantProfile(row)
+                guard !profile.isDescribed else { return }
+                try body(profile, row.text(SealedTable.tenantProfile.end))
+            }
+        }
+    }
+}
