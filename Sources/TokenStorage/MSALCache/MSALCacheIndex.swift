@@ -31,6 +31,9 @@ struct MSALCacheIndex {
         guard !bytes.isEmpty else {
             throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
+        guard !Self.isUTF16(bytes) else {
+            throw TokenStoreError.notAnMSALCache("the document is in UTF-16, and a cache is in UTF-8")
+        }
         let found: [Bucket]?
         let reading = ReadingProgress(progress, total: bytes.count)
         do {
@@ -50,6 +53,13 @@ struct MSALCacheIndex {
                 Remedy(.confirmFormat, "if it is one, import it as a known format")
             )
         }
+    }
+
+    /// Whether a document begins as JSON does in UTF-16: with a byte order mark, or an ASCII letter.
+    private static func isUTF16(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count > 1 else { return false }
+        let start = (bytes[0], bytes[1])
+        return start == (0xFF, 0xFE) || start == (0xFE, 0xFF) || (start.0 == 0) != (start.1 == 0)
     }
 
     /// The number of entries in all buckets.

@@ -36,6 +36,17 @@ struct BadDocumentTests {
         #expect(try fixture.export() == [:])
     }
 
+    @Test(arguments: [[0xFF, 0xFE], [0xFE, 0xFF], []] as [[UInt8]])
+    func `a document in UTF-16 is refused, and the reason says so`(mark: [UInt8]) throws {
+        let fixture = try TestStore()
+        let document = JSONValue.standardCache(.accessToken("a", "s1")).serialized
+        let bytes = mark + document.utf8.flatMap { byte -> [UInt8] in mark.first == 0xFE ? [0, byte] : [byte, 0] }
+        let error = expectError(.failure) {
+            try bytes.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) }
+        }
+        #expect(error?.problem == "the document is in UTF-16, and a cache is in UTF-8")
+    }
+
     @Test(arguments: ["{}", "\u{FEFF}{}", " {\n} ", "{\"AccessToken\":{}}", "{\"AccessToken\":null}"])
     func `an empty cache is one, and changes nothing`(document: String) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
@@ -69,6 +80,7 @@ struct BadDocumentTests {
             ("AccessToken", .accessToken("a", "s1", ["expires_on": ""])),
             ("AccessToken", .accessToken("a", "s1", ["expires_on": .number("1e400")])),
             ("AccessToken", .accessToken("a", "s1", ["expires_on": "9223372036854775807"])),
+            ("AccessToken", .accessToken("a", "s1", ["expires_on": "1790003600000"])),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "target")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "environment")),
             ("AccessToken", .accessToken("a", "s1").with([:], without: "client_id")),
