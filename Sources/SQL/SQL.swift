@@ -27,10 +27,10 @@ package enum Dialect: Sendable {
         self == .sqlite ? "\(first) IS \(second)" : "\(first) IS NOT DISTINCT FROM \(second)"
     }
 
-    /// A text or a blob, so that a server finds the row by the other columns of a condition.
+    /// A column of texts or blobs, as no index of a server has it: rows are found by the other columns of a condition.
     ///
-    /// A server plans a statement once. In a new store all tables are empty then, and any index seems as good: also one
-    /// that the rows of all accounts of a tenant are alike in. A file takes the index with the most columns.
+    /// A server plans a statement once. In a new store all tables are empty then, and any index seems as good as any
+    /// other, also one in which the rows of many accounts are alike. A file takes the one with the most columns.
     package func unindexed(_ column: String) -> String { self == .sqlite ? column : "\(column) || ''" }
 
     /// Whether a text has another in it.
