@@ -5,7 +5,7 @@ package import OAuth
 /// has: of this machine where the store is a file, of all where it is on a server.
 ///
 /// It is waited for without blocking a thread. When its holder dies others get it: at once from the kernel, from a
-/// server when the holder has not renewed it for some seconds.
+/// server when the holder has not renewed it for some seconds in which the server was there.
 package final class RefreshLock: Sendable {
     private enum Hold: Sendable {
         case kernel(KernelLock)
@@ -86,17 +86,28 @@ package final class RefreshLock: Sendable {
         _ patience: Duration,
         unless answer: () async throws -> Answer?
     ) async throws -> RefreshWait<Answer> {
-        let end = ContinuousClock.now + patience * 2 + RefreshLease.length
+        let end = ContinuousClock.now + patience * 2 + RefreshLease.length + LapsedLease.wait
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
+        var lapsed = LapsedLease()
         while true {
             // Many wait for one lease: a look costs the server little.
-            let isHeld = isFirstTry ? false : try await RefreshLease.isHeld(of: account, subject, in: store)
-            if !isHeld {
+            let look: RefreshLease.Look =
+                isFirstTry ? .free : try await RefreshLease.look(of: account, subject, in: store)
+            lapsed.note(look)
+            if look == .free || lapsed.abandoned != nil {
                 if !isFirstTry, let answer = try await answer() { return .answered(answer) }
-                switch try await RefreshLease.take(account, subject, from: store, patience: patience) {
+                let outcome = try await RefreshLease.take(
+                    account,
+                    subject,
+                    from: store,
+                    patience: patience,
+                    abandoned: lapsed.abandoned
+                )
+                switch outcome {
                 case .taken(let lease): return .right(RefreshLock(.lease(lease), wasWaitedFor: !isFirstTry))
                 case .noAccount: return .right(RefreshLock(.nothing, wasWaitedFor: !isFirstTry))
+                case .lapsed(let moment): lapsed.note(.lapsed(moment))
                 case .held: break
                 }
             }

@@ -12,6 +12,9 @@ final class RefreshLease: Sendable {
     static let length = Duration.seconds(6)
     private static let renewalInterval = DispatchTimeInterval.seconds(2)
 
+    /// How soon a renewal that failed is tried again: a waiter allows the holder ``LapsedLease/wait`` for it.
+    private static let retryInterval = DispatchTimeInterval.milliseconds(500)
+
     /// How long before its end, by the clock of this machine, the holder sends nothing any more.
     private static let margin = Duration.seconds(1)
 
@@ -49,44 +52,46 @@ final class RefreshLease: Sendable {
     enum Outcome {
         case taken(RefreshLease)
         case held
+        case lapsed(Int64)
         case noAccount
     }
 
-    /// Takes the lease if nobody has it, or if its holder's process is gone from this machine.
+    /// Takes the lease if nobody has it, or if its holder's process is gone from this machine; one that has ended
+    /// without being given back only if it ended at `abandoned`.
     static func take(
         _ account: Account.ID,
         _ subject: RefreshLock.Subject,
         from store: TokenStore,
-        patience: Duration
+        patience: Duration,
+        abandoned: Int64?
     ) async throws -> Outcome {
         let holder = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         let start = ContinuousClock.now
-        let outcome = try await store.perform { try $0.takeLease(of: account, subject.name, holder: holder) }
-        guard outcome == .taken else { return outcome == .held ? .held : .noAccount }
+        let answer = try await store.perform {
+            try $0.takeLease(of: account, subject.name, holder: holder, abandoned: abandoned)
+        }
+        switch answer {
+        case .taken: break
+        case .held: return .held
+        case .lapsed(let end): return .lapsed(end)
+        case .noAccount: return .noAccount
+        }
         let lease = RefreshLease(store, of: account, holder: holder, from: start, patience: patience)
         lease.renewLater()
         return .taken(lease)
-    }
-
-    /// Whether the lease is another's, whose process is not known to be gone.
-    static func isHeld(
-        of account: Account.ID,
-        _ subject: RefreshLock.Subject,
-        in store: TokenStore
-    ) async throws -> Bool {
-        try await store.performRead { try $0.isLeaseHeld(of: account, subject.name) }
     }
 
     /// Renewals have threads of their own: tasks may wait for a thread longer than a lease lasts.
     private static let renewals = DispatchQueue(label: "tokenstore.leases", attributes: .concurrent)
 
     /// Renews the lease now and then while the refresh may last.
-    private func renewLater() {
-        Self.renewals.asyncAfter(deadline: .now() + Self.renewalInterval) { [weak self] in
+    private func renewLater(after interval: DispatchTimeInterval = RefreshLease.renewalInterval) {
+        Self.renewals.asyncAfter(deadline: .now() + interval) { [weak self] in
             guard let self, state.withLock({ !$0.isOver && ContinuousClock.now < $0.limit }) else { return }
-            // The server may be back in time; if not, the lease ends by itself.
-            if let isHeld = try? renew(), !isHeld { return }
-            renewLater()
+            // While the server is away nobody else takes the lease, also if it ends meanwhile.
+            let isHeld = try? renew()
+            if isHeld == false { return }
+            renewLater(after: isHeld == nil ? Self.retryInterval : Self.renewalInterval)
         }
     }
 
@@ -125,7 +130,7 @@ final class RefreshLease: Sendable {
 
 extension RefreshLock.Subject {
     /// The name in a row; a client's cannot begin with the separator.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .client(let client): client.folded
         case .family(let family): "\u{1F}" + family
@@ -136,6 +141,7 @@ extension RefreshLock.Subject {
 /// What came of asking for a lease.
 private enum LeaseAnswer: Sendable {
     case taken, held, noAccount
+    case lapsed(Int64)
 }
 
 extension TokenStore {
@@ -149,19 +155,27 @@ extension TokenStore {
         try connections.withWriter { session in try session.writeOnServer { try body(session) } }
     }
 
-    fileprivate func takeLease(of account: Account.ID, _ subject: String, holder: [UInt8]) throws -> LeaseAnswer {
+    fileprivate func takeLease(
+        of account: Account.ID,
+        _ subject: String,
+        holder: [UInt8],
+        abandoned: Int64?
+    ) throws -> LeaseAnswer {
         try writeLease { session in
             // The account's row is not locked: who waits for a lease is not to hold up whoever saves tokens.
             let identity = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
             let found = try session.connection.first(Self.rowAndLease, identity) {
-                (row: $0.integer(0), holder: $0.optionalBlob(1), process: ProcessIdentity($0, from: 2))
+                (
+                    row: $0.integer(0), holder: $0.optionalBlob(1), process: ProcessIdentity($0, from: 2),
+                    end: $0.optionalInteger(5)
+                )
             }
             guard let found else { return .noAccount }
-            if let other = found.holder {
-                // The answer to an earlier commit may have been lost.
-                if other == holder { return .taken }
-                // Without a write, which locks the row: many wait for one lease.
-                guard found.process.isGone else { return .held }
+            // The answer to an earlier commit may have been lost.
+            if let other = found.holder, other == holder { return .taken }
+            // Without a write, which locks the row: many wait for one lease.
+            if let other = found.holder, found.end == nil || found.end != abandoned {
+                guard found.process.isGone else { return found.end.map { .lapsed($0) } ?? .held }
                 try session.connection.run(
                     "UPDATE refresh_lease SET ends_at = statement_timestamp() WHERE account_id = ?1 AND client_fold = ?2 AND holder = ?3",
                     .integer(found.row),
@@ -185,12 +199,12 @@ extension TokenStore {
         }
     }
 
-    /// The row of an account, with the lease if it has not ended.
+    /// The row of an account, with the lease if it was not given back.
     private static let rowAndLease = SQL { dialect in
         """
-        SELECT a.id, l.holder, l.host, l.process_id, l.started_at FROM account a
-        LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
-            AND l.ends_at < clock_timestamp() + interval '2 minutes' \(dialect.owned("l.account_id", rows: 4))
+        SELECT a.id, l.holder, l.host, l.process_id, l.started_at, \(RefreshLease.momentOfEnd) FROM account a
+        LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3
+            AND \(RefreshLease.isOfSomebody) \(dialect.owned("l.account_id", rows: 4))
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4))
         """
     }
@@ -240,29 +254,7 @@ extension TokenStore {
 
     private static let release = SQL { dialect in
         """
-        UPDATE refresh_lease SET ends_at = statement_timestamp()
-        WHERE holder = ?1\(dialect.owned("account_id", rows: 2))
+        UPDATE refresh_lease SET ends_at = '-infinity' WHERE holder = ?1\(dialect.owned("account_id", rows: 2))
         """
     }
-}
-
-extension StoreReading {
-    fileprivate func isLeaseHeld(of account: Account.ID, _ subject: String) throws -> Bool {
-        try read { session in
-            let values = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
-            let other = try session.connection.first(heldLease, values) {
-                ProcessIdentity($0, from: 0)
-            }
-            return other.map { !$0.isGone } ?? false
-        }
-    }
-}
-
-private let heldLease = SQL { dialect in
-    """
-    SELECT l.host, l.process_id, l.started_at FROM refresh_lease l JOIN account a ON a.id = l.account_id
-    WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["l.account_id"]))
-        AND l.client_fold = ?3 AND l.ends_at > clock_timestamp()
-        AND l.ends_at < clock_timestamp() + interval '2 minutes'
-    """
 }

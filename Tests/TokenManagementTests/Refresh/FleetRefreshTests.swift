@@ -13,8 +13,12 @@ import TokenStorage
 struct FleetRefreshTests {
     private func scene() throws -> OpenScene { try StoreEngine.$current.withValue(.server) { try OpenScene() } }
 
-    private func lock(_ store: TokenStore, _ account: Account.ID) async throws -> RefreshLock {
-        try await store.refreshLock(of: account, for: .client(OpenScene.client), patience: .seconds(60))
+    private func lock(
+        _ store: TokenStore,
+        _ account: Account.ID,
+        patience: Duration = .seconds(60)
+    ) async throws -> RefreshLock {
+        try await store.refreshLock(of: account, for: .client(OpenScene.client), patience: patience)
     }
 
     private func another(_ scene: OpenScene) async throws -> TokenStore {
@@ -138,17 +142,42 @@ struct FleetRefreshTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test func `a lease that was not renewed ends by the server's clock`() async throws {
+    @Test(arguments: [
+        ("'-infinity'", false), ("statement_timestamp() - interval '1 hour'", false),
+        ("statement_timestamp()", true), ("statement_timestamp() - interval '1 minute'", true),
+    ])
+    func `a lease that has just ended and was not given back is taken after a while`(
+        end: String,
+        isWaitedFor: Bool
+    ) async throws {
         let scene = try scene()
-        let first = try await lock(scene.store, scene.account)
-        try scene.store.withWriter {
-            try $0.connection.execute("UPDATE refresh_lease SET ends_at = statement_timestamp(), host = 'elsewhere'")
-        }
+        // Nobody renews it.
+        let first = try await lock(scene.store, scene.account, patience: .zero)
+        try setLeaseEnd(end, scene.store)
+        let start = ContinuousClock.now
         let second = try await lock(another(scene), scene.account)
+        #expect(second.wasWaitedFor == isWaitedFor)
+        #expect(!isWaitedFor || ContinuousClock.now - start >= .seconds(3))
         try await second.requireHeld()
         await first.release()
         // What the first gives back is not the second's.
         try await second.requireHeld()
+        #expect(try fence(scene.store) == 2)
+    }
+
+    @Test func `a lease that ended while its holder could not renew it is still the holder's`() async throws {
+        let scene = try scene()
+        let first = try await lock(scene.store, scene.account)
+        try setLeaseEnd("statement_timestamp() - interval '10 seconds'", scene.store)
+        let other = try await another(scene)
+        let second = Task { try await lock(other, scene.account) }
+        // The holder renews it each two seconds.
+        let limit = ContinuousClock.now + .seconds(5)
+        while ContinuousClock.now < limit, try fence(scene.store) == 1 { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try fence(scene.store) == 1)
+        try await first.requireHeld()
+        await first.release()
+        #expect(try await second.value.wasWaitedFor)
     }
 
     @Test func `a lease is taken also where its number has no next`() async throws {
@@ -178,6 +207,13 @@ struct FleetRefreshTests {
         }
         #expect(ContinuousClock.now < limit)
         await lock.release()
+    }
+
+    /// Has the lease end then, whose holder is a process of another machine.
+    private func setLeaseEnd(_ end: String, _ store: TokenStore) throws {
+        try store.withWriter {
+            try $0.connection.execute("UPDATE refresh_lease SET ends_at = \(end), host = 'elsewhere'")
+        }
     }
 
     private func leaseEnd(_ store: TokenStore) throws -> Int64? {
