@@ -31,21 +31,24 @@ extension StoreReading {
 package struct ReplacedToken: Error {}
 
 extension TokenStore {
-    /// Commits that `token` is about to be sent.
+    /// Commits that `token` is about to be sent, if the store would take the answer.
     ///
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
     /// - Throws: ``ReplacedToken`` where the store has another token by now, or none; ``TokenStoreError``.
     package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
         var own: (attempt: RefreshAttempt, earlier: RefreshAttempt?)?
-        return try write { session in
-            guard let account = try session.accountRow(token.account), try session.isCurrent(token) else {
-                throw ReplacedToken()
+        return try withWriter { session in
+            try session.write(askingAhead: { try session.askAheadForAnswer() }) {
+                guard let account = try session.accountRow(token.account), try session.isCurrent(token) else {
+                    throw ReplacedToken()
+                }
+                try session.rehearseAnswer(about: token.account)
+                var earlier = try session.attempt(token)
+                // After a commit whose answer was lost it is the one of this call.
+                if session.mayHaveHappened, let own, own.attempt == earlier { earlier = own.earlier }
+                own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
+                return earlier
             }
-            var earlier = try session.attempt(token)
-            // After a commit whose answer was lost it is the one of this call.
-            if session.mayHaveHappened, let own, own.attempt == earlier { earlier = own.earlier }
-            own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
-            return earlier
         }
     }
 

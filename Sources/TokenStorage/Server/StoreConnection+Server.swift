@@ -232,19 +232,6 @@ extension StoreConnection {
         """
     }
 
-    /// Has the server look, in the transaction that is open, whether rows of a sign-in may be added: it checks rights,
-    /// policies and tables also of a statement that adds none.
-    ///
-    /// Where rows are spread over machines, what every transaction asks first has to do.
-    func rehearseSignIn() throws {
-        guard case .server(let server) = connection.engine, !server.spreadsRows else { return }
-        try connection.execute(Self.signInOfNobody)
-    }
-
-    private static let signInOfNobody: String = [
-        "account", "access_token", "refresh_token", "id_token", "app_metadata", "event",
-    ].map { "INSERT INTO \($0) (id) SELECT id FROM \($0) WHERE false" }.joined(separator: "; ")
-
     /// Runs `body`, of which one statement may be about all rows of a table: a server gets some minutes for each.
     func withLongStatements<Result>(_ body: () throws -> Result) throws -> Result {
         guard connection.isServer else { return try body() }

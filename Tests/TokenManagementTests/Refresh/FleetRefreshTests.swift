@@ -51,6 +51,15 @@ struct FleetRefreshTests {
         #expect(scene.tokenRequestCount == 1)
     }
 
+    @Test func `no token is sent when the record of use cannot name the account`() async throws {
+        let scene = try scene()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#))
+        scene.expire()
+        try scene.store.sql("UPDATE mark_key SET secret = decode('00', 'hex')")
+        await #expect(throws: (any Error).self) { try await scene.acquire() }
+        #expect(scene.tokenRequestCount == 0)
+    }
+
     @Test(arguments: ["'-infinity'", "'infinity'", "now() + interval '1 year'"])
     func `a lease that was altered keeps nobody from a refresh`(end: String) async throws {
         let scene = try scene()

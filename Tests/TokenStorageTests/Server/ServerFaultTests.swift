@@ -173,6 +173,27 @@ struct ServerFaultTests {
         expectCode(code) { try store.requireSavable() }
     }
 
+    @Test(arguments: [
+        ("access_token", "UPDATE"), ("refresh_token", "UPDATE"), ("event", "INSERT"), ("claim_index", "DELETE"),
+    ])
+    func `a right that an answer needs is missed before a refresh begins`(table: String, right: String) throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let store = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options)
+        let account = try #require(
+            try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request()).account
+        )
+        let token = try #require(try store.refreshTokens(of: account, client: "cid").first)
+        try scene.sql("REVOKE \(right) ON \(table) FROM trusted")
+        let error = #expect(throws: TokenStoreError.self) { try store.beginRefresh(with: token) }
+        #expect(error?.code == .access)
+        #expect(error?.problem.contains("the role trusted at ") == true)
+        #expect(error?.problem.contains(": \(right) on \(table)") == true)
+        #expect(try scene.count("SELECT count(*) FROM refresh_attempt") == 0)
+        try scene.sql("GRANT \(right) ON \(table) TO trusted")
+        #expect(try store.beginRefresh(with: token) == nil)
+    }
+
     @Test func `a full server is waited for at the first connection, too`() async throws {
         let server = try TestServer()
         defer { server.stop() }

@@ -170,9 +170,11 @@ extension StoreConnection {
 
     /// Asks a server what ``takeBackSignOuts(of:row:)`` will ask, by the key that was known last.
     func askAheadForSignOuts(of id: Account.ID) throws {
-        try connection.askAhead(Self.markKeyRow)
+        try askAheadForMarkKey()
         if let markKey { try connection.askAhead(Self.signOutsOfMark, .blob(markKey.mark(of: id))) }
     }
+
+    func askAheadForMarkKey() throws { try connection.askAhead(Self.markKeyRow) }
 
     /// Of an altered one nothing is told.
     private func signOuts(of mark: [UInt8]) throws -> [(client: String, changedAt: Int64)?] {
