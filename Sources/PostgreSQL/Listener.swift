@@ -42,6 +42,7 @@ package final class Listener {
         self.channel = channel
         interval = heartbeat
         connection = try Connection.judged(to: address, options: options)
+        connection.pipeline.isListening = true
         try connection.execute("LISTEN \"\(channel)\"")
         lastSign = .now
         nextHeartbeat = lastSign + interval
@@ -112,5 +113,28 @@ package final class Listener {
             )
         }
         return heard
+    }
+}
+
+/// What a server sends without being asked.
+extension Pipeline {
+    /// Takes in what the server sent to an idle connection; false if that was the connection's end.
+    func isAlive() -> Bool {
+        guard let handle else { return false }
+        let call = library.call
+        while Socket.isReadable(call.pointee.PQsocket(handle)) {
+            guard call.pointee.PQconsumeInput(handle) == 1 else { return false }
+            // Parses what was read.
+            _ = call.pointee.PQisBusy(handle)
+            dropMessages()
+        }
+        return call.pointee.PQstatus(handle) == CONNECTION_OK
+    }
+
+    /// Frees what came to channels that nobody listens to here: libpq keeps messages until they are fetched.
+    func dropMessages() {
+        guard !isListening, let handle else { return }
+        let call = library.call
+        while let message = call.pointee.PQnotifies(handle) { call.pointee.PQfreemem(message) }
     }
 }

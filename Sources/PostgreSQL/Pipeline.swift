@@ -23,6 +23,9 @@ final class Pipeline {
     private var lastName = 0
     private var hasReplicationWarning = false
 
+    /// Whether the messages of channels are fetched by who listens.
+    var isListening = false
+
     /// How often answers were waited for.
     private(set) var roundTrips = 0
 
@@ -163,18 +166,6 @@ final class Pipeline {
         do throws(PostgreSQLError) { try settle() } catch { failure = nil }
     }
 
-    /// Takes in what the server sent to an idle connection; false if that was the connection's end.
-    func isAlive() -> Bool {
-        guard let handle else { return false }
-        let call = library.call
-        while Socket.isReadable(call.pointee.PQsocket(handle)) {
-            guard call.pointee.PQconsumeInput(handle) == 1 else { return false }
-            // Parses what was read.
-            _ = call.pointee.PQisBusy(handle)
-        }
-        return call.pointee.PQstatus(handle) == CONNECTION_OK
-    }
-
     private func readStep(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
         guard let result = try nextResult(deadline) else { throw outOfStep() }
         let step = steps[firstOpen]
@@ -246,6 +237,7 @@ final class Pipeline {
             }
             // What arrived before the end of the connection is still to be read.
             if call.pointee.PQconsumeInput(handle) != 1, call.pointee.PQisBusy(handle) == 1 { throw lose() }
+            dropMessages()
         }
         return call.pointee.PQgetResult(handle)
     }

@@ -16,8 +16,8 @@ package final class Rows {
 
     deinit { library.call.pointee.PQclear(result) }
 
-    /// The number of rows that the statement changed, or returned.
-    var affected: Int { Int(library.text(library.call.pointee.PQcmdTuples(result)) ?? "") ?? 0 }
+    /// The number of rows that the statement changed, or returned; what a server makes up has no sum overflow.
+    var affected: Int { min(Int(library.text(library.call.pointee.PQcmdTuples(result)) ?? "") ?? 0, 1 << 40) }
 
     /// The command that the server says it ran, for example `COMMIT`.
     var command: String { library.text(library.call.pointee.PQcmdStatus(result)) ?? "" }

@@ -1,10 +1,12 @@
+import CPostgreSQL
 import Foundation
-import PostgreSQL
 import SQL
 import Synchronization
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import PostgreSQL
 
 @Suite(.ifServerIsInstalled, .onOwnThread)
 struct PoolTests {
@@ -105,6 +107,18 @@ struct ListenerTests {
         #expect(heard.map(\.payload) == ["one", "two", ""])
         #expect(heard.allSatisfy { $0.serverProcess == sender.serverProcess })
         #expect(try listener.wait(for: .zero).isEmpty)
+    }
+
+    @Test func `messages that a connection did not ask for are not kept`() throws {
+        let connection = try server.connect()
+        // A hostile server sends them without that.
+        try connection.execute("LISTEN \"\(channel)\"")
+        try server.connect().run("SELECT pg_notify(?1, 'unasked')", .text(channel))
+        for _ in 0..<3 { #expect(try connection.integer("SELECT 1") == 1) }
+        #expect(connection.isAlive)
+        let pipeline = connection.pipeline
+        let left: UnsafeMutablePointer<PGnotify>? = try pipeline.library.call.pointee.PQnotifies(pipeline.open())
+        #expect(left == nil)
     }
 
     @Test func `a heartbeat tells a quiet server from one that is gone`() throws {

@@ -53,12 +53,19 @@ final class RowProgress {
     }
 }
 
+extension Int {
+    /// How many rows there are, as a database says: what a server makes up has no sum overflow.
+    init(count: Int64) { self = Int(min(max(count, 0), 1 << 40)) }
+}
+
 extension StoreConnection {
     /// How many rows some tables have together; nil where one of them is damaged.
     func rowCount(_ tables: [SealedTable]) throws -> Int? {
         do {
             return try tables.reduce(0) { count, table in
-                let rows = try connection.prepare("SELECT count(*) FROM \(table.name)").first([]) { Int($0.integer(0)) }
+                let rows = try connection.prepare("SELECT count(*) FROM \(table.name)").first([]) {
+                    Int(count: $0.integer(0))
+                }
                 return count + (rows ?? 0)
             }
         } catch let error as SQLiteError where error.code.primary == .corrupt {

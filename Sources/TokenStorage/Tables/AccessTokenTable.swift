@@ -106,7 +106,8 @@ extension StoreConnection {
 
     /// How many access tokens have ended.
     func expiredAccessTokenCount() throws -> Int {
-        Int(try connection.integer("SELECT count(*) FROM access_token WHERE expires_on <= ?1", .integer(now)) ?? 0)
+        let sql: StaticString = "SELECT count(*) FROM access_token WHERE expires_on <= ?1"
+        return Int(count: try connection.integer(sql, .integer(now)) ?? 0)
     }
 
     /// - Returns: how many were deleted; another node may delete the same.

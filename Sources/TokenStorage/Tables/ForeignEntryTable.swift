@@ -134,7 +134,7 @@ extension StoreConnection {
             SELECT count(*) FILTER (WHERE rejection IS NOT NULL), count(*) FILTER (WHERE rejection IS NULL)
             FROM foreign_entry
             """
-        ) { (Int($0.integer(0)), Int($0.integer(1))) }
+        ) { (Int(count: $0.integer(0)), Int(count: $0.integer(1))) }
     }
 
     /// The entry of a row that was selected with ``SealedTable/selection``.

@@ -173,6 +173,11 @@ struct ServerFaultTests {
         expectCode(code) { try store.requireSavable() }
     }
 
+    @Test func `counts that a server makes up have a sum`() {
+        #expect([Int64.max, .max, 7].map { Int(count: $0) }.reduce(0, +) > 7)
+        #expect([-1, 0, 12].map { Int(count: $0) } == [0, 0, 12])
+    }
+
     @Test(arguments: [
         ("access_token", "UPDATE"), ("refresh_token", "UPDATE"), ("event", "INSERT"), ("claim_index", "DELETE"),
     ])

@@ -46,7 +46,7 @@ final class RowCopying {
     }
 
     private func accountCount(through row: Int64) throws -> Int {
-        Int(try source.connection.integer("SELECT count(*) FROM account WHERE id <= ?1", .integer(row)) ?? 0)
+        Int(count: try source.connection.integer("SELECT count(*) FROM account WHERE id <= ?1", .integer(row)) ?? 0)
     }
 
     private static let accountPage = SQL(
@@ -141,7 +141,7 @@ final class RowCopying {
             let count = try session.connection.prepare(
                 "SELECT count(*) FROM \(table.name) WHERE account_id IN (\(rows))"
             )
-            let found = try count.first([]) { Int($0.integer(0)) } ?? 0
+            let found = try count.first([]) { Int(count: $0.integer(0)) } ?? 0
             guard wanted == found else {
                 throw TokenStoreError.damaged(
                     "\(target.location) took \(found) rows of \(table.name) for \(wanted), and none of them was kept",

@@ -223,9 +223,9 @@ extension StoreConnection {
         counts.accounts += 1
         if counts.accounts <= PurgeCounts.namedAccounts { counts.accountNames += try accountNames(account) }
         try connection.forEach(Self.tokenCounts, .integer(account)) { row in
-            counts.accessTokens += Int(row.integer(0))
-            counts.refreshTokens += Int(row.integer(1))
-            counts.idTokens += Int(row.integer(2))
+            counts.accessTokens += Int(count: row.integer(0))
+            counts.refreshTokens += Int(count: row.integer(1))
+            counts.idTokens += Int(count: row.integer(2))
         }
     }
 }
@@ -240,10 +240,10 @@ extension PurgeCounts {
                 (SELECT count(*) FROM refresh_token), (SELECT count(*) FROM id_token)
             """
         ) { row in
-            accounts = Int(row.integer(0))
-            accessTokens = Int(row.integer(1))
-            refreshTokens = Int(row.integer(2))
-            idTokens = Int(row.integer(3))
+            accounts = Int(count: row.integer(0))
+            accessTokens = Int(count: row.integer(1))
+            refreshTokens = Int(count: row.integer(2))
+            idTokens = Int(count: row.integer(3))
         }
         accountNames = try connection.all(
             "SELECT username, home_account_id, coalesce(policy, '') FROM account ORDER BY id LIMIT ?1",

@@ -280,7 +280,7 @@ extension Account {
 
 extension Connection {
     /// How many accounts the database has.
-    func accountCount() throws -> Int { Int(try integer("SELECT count(*) FROM account") ?? 0) }
+    func accountCount() throws -> Int { Int(count: try integer("SELECT count(*) FROM account") ?? 0) }
 
     /// What people call the first accounts of the database: the username, else the id.
     func accountNames(limit: Int) throws -> [String] {
