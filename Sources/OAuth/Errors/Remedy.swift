@@ -88,6 +88,8 @@ public struct Remedy: Hashable, Sendable {
         public static let checkRegistration = Code(rawValue: "check_registration")
         /// Tell the operator of the issuer.
         public static let askOperator = Code(rawValue: "ask_operator")
+        /// Choose the default account anew, or none.
+        public static let chooseDefault = Code(rawValue: "choose_default")
     }
 
     /// What kind of remedy it is, for programs.

@@ -20,7 +20,10 @@ extension StoreConnection {
             let mending = mending(part, definition, isThere: found[part] != nil)
             problems.append(problem(part, state, mending))
         }
-        let unknown = found.filter { wanted.definitions[$0.key] == nil && !Self.isHarmless($0.key, $0.value) }
+        let unknown = found.filter {
+            wanted.definitions[$0.key] == nil && !Self.isHarmless($0.key, $0.value)
+                && !Self.goesWithColumn($0.key, wanted)
+        }
         for part in unknown.keys.sorted(by: { $0.description < $1.description }) {
             problems.append(problem(part, "does not belong there", removal(of: part)))
         }
@@ -36,6 +39,12 @@ extension StoreConnection {
         return part.kind == .index && definition.hasPrefix("CREATE INDEX ")
             && definition.count(where: { $0 == "(" }) == 1 && !definition.contains(" WHERE ")
             && longColumns.isDisjoint(with: columns.map(String.init))
+    }
+
+    /// Whether it is of a column that does not belong there itself, and goes with it.
+    private static func goesWithColumn(_ part: ServerTables.Part, _ wanted: ServerTables) -> Bool {
+        let column = ServerTables.Part(kind: .column, table: part.table, name: part.name)
+        return (part.kind == .value || part.kind == .standard) && wanted.definitions[column] == nil
     }
 
     private static let longColumns = Set(SealedTable.all.flatMap(\.sealed) + ["document"])

@@ -120,13 +120,18 @@ extension StoreConnection {
                 for index in table.sealed.indices {
                     guard let problem = try valueProblem(row, table, index) else { continue }
                     let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
-                    problems.append(StoreProblem(location: location, problem: problem))
+                    let remedy = table === SealedTable.defaultAccount ? Self.newChoice : nil
+                    let advice = remedy.map { ": \($0.advice)" } ?? ""
+                    problems.append(StoreProblem(location: location, problem: problem + advice, remedy: remedy))
                 }
                 try rows.advance()
             }
         }
         return problems
     }
+
+    /// An altered choice counts for none until there is another one.
+    private static let newChoice = Remedy(.chooseDefault, "choose a default account anew, or none")
 
     /// - Throws: what concerns all values, such as keys that are lost.
     private func valueProblem(_ row: Row, _ table: SealedTable, _ index: Int) throws(TokenStoreError) -> String? {

@@ -177,8 +177,7 @@ final class ServerWatch: Sendable {
                 lowest = found
                 next = start + interval
             }
-            let changes = try source.listen(for: ContinuousClock.now.duration(to: next))
-            guard let changes else { continue }
+            guard let changes = try source.listen(for: ContinuousClock.now.duration(to: next)) else { continue }
             forget(changes)
             wakeSignals()
         }
@@ -211,7 +210,8 @@ final class ServerWatch: Sendable {
             // In this order, and not in one statement: the server knows which transactions are open, and not each
             // machine that has rows.
             let open = try connection.ask(Self.oldest)
-            let recent = try connection.ask(Self.recent, .text("\(lowest)"), .integer(Self.longestLook + 1))
+            let statement = connection.spreadsRows ? Self.recentOfMany : Self.recent
+            let recent = try connection.ask(statement, .text("\(lowest)"), .integer(Self.longestLook + 1))
             oldest = try open.integer() ?? lowest
             changes = try recent.all { row in
                 // What concerns no account that is there may concern any in memory.
@@ -239,7 +239,13 @@ final class ServerWatch: Sendable {
 
     private static let oldest: StaticString = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest"
 
+    /// Entries that were restored into a new cluster may have numbers yet to come; of several machines each has its own.
     private static let recent: StaticString = """
+        SELECT e.id, a.authority, a.home_account_id FROM event e LEFT JOIN account a ON a.id = e.account_id
+        WHERE e.tx >= CAST(CAST(?1 AS text) AS xid8) AND e.tx < pg_snapshot_xmax(pg_current_snapshot()) LIMIT ?2
+        """
+
+    private static let recentOfMany: StaticString = """
         SELECT e.id, a.authority, a.home_account_id FROM event e LEFT JOIN account a ON a.id = e.account_id
         WHERE e.tx >= CAST(CAST(?1 AS text) AS xid8) LIMIT ?2
         """

@@ -99,8 +99,18 @@ extension TokenStoreError {
                 )
             case .notReplicated:
                 .storage("a standby may not have what was written to \(location)", Remedy(.retry, "check the standby"))
+            case .wrongKindOfServer where error.message.contains("is not "):
+                TokenStoreError(
+                    .unreachable,
+                    "no server of \(location) is a standby now (\(error.message))",
+                    .correct("correct target_session_attrs in the address, or try again later")
+                )
             case .readOnlyTransaction, .wrongKindOfServer:
-                TokenStoreError(.unreachable, "\(location) cannot be written to now (\(error.message))", .retryLater)
+                TokenStoreError(
+                    .unreachable,
+                    "\(location) cannot be written to now (\(error.message))",
+                    Remedy(.retry, "try again later, or have default_transaction_read_only off if it is no standby")
+                )
             case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
             case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)
             default:

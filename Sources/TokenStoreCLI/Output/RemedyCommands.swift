@@ -31,6 +31,7 @@ extension Remedy {
                 ?? advice
         case .confirmFormat: "if it is one, say --format msal"
         case .useDevice: "\(advice): add --device"
+        case .chooseDefault: "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
         case .trustAuthority: "name the right authorities with --ca-file"
         default: advice
         }

@@ -97,6 +97,15 @@ struct ServerCheckTests {
         #expect(try store.check() == [])
     }
 
+    @Test func `a column that does not belong there is one problem`() throws {
+        let scene = try ServerScene()
+        let store = try scene.createdStore()
+        try scene.sql("ALTER TABLE account ADD COLUMN planted bigint NOT NULL DEFAULT 7")
+        let problems = try store.check().map(\.problem)
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix("column account.planted does not belong there") == true)
+    }
+
     @Test func `an index of columns that an administrator added is no problem`() throws {
         let scene = try ServerScene()
         try scene.create()

@@ -173,6 +173,18 @@ struct ServerFaultTests {
         expectCode(code) { try store.requireSavable() }
     }
 
+    @Test func `a primary where a standby was asked for is no server that cannot be written to`() throws {
+        let scene = try ServerScene()
+        let query = "schema=\(scene.schema)&target_session_attrs=standby"
+        let location = try StoreLocation("postgresql://trusted@127.0.0.1:\(scene.server.port)/tests?" + query)
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.inspect(at: location, options: scene.options)
+        }
+        #expect(error?.code == .unreachable)
+        #expect(error?.problem.contains("is a standby now") == true)
+        #expect(error?.remedy?.advice.contains("correct target_session_attrs") == true)
+    }
+
     @Test func `counts that a server makes up have a sum`() {
         #expect([Int64.max, .max, 7].map { Int(count: $0) }.reduce(0, +) > 7)
         #expect([-1, 0, 12].map { Int(count: $0) } == [0, 0, 12])

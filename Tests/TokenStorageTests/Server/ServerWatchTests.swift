@@ -100,6 +100,28 @@ struct ServerWatchTests {
         #expect(try await node.serves() < Self.limit)
     }
 
+    @Test(.disabled(if: TestCluster.isWanted, "each machine of a cluster has numbers of its own"))
+    func `entries of a time to come empty no memory`() async throws {
+        let scene = try await scene()
+        // As a store has that was restored into a new cluster.
+        try scene.sql(
+            """
+            INSERT INTO event (account_id, id, tx, at, program, process_id, kind, outcome)
+            SELECT 0, n, '900000000000'::xid8, 0, 'restored', 1, 'sign_in', 'done' FROM generate_series(1, 2100) n
+            """
+        )
+        let node = try await Node(scene.openLater())
+        try await eventually {
+            try await node.remember()
+            let end = ContinuousClock.now + .milliseconds(1_500)
+            while node.store.tokenInMemory(for: node.query) != nil {
+                guard ContinuousClock.now < end else { return true }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            return false
+        }
+    }
+
     @Test func `nothing is served from memory while the server is silent to the one who listens`() async throws {
         let server = try TestServer()
         defer { server.stop() }

@@ -48,6 +48,10 @@ struct RemedyCommandsTests {
             (.signInAgain, "sign in again"),
             (Remedy(.confirmFormat, "say so"), "if it is one, say --format msal"),
             (Remedy(.useDevice, "sign in with a code"), "sign in with a code: add --device"),
+            (
+                Remedy(.chooseDefault, "choose one"),
+                "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
+            ),
             (Remedy(.trustAuthority, "trust it"), "name the right authorities with --ca-file"),
             (.correct("write less"), "write less"),
             (Remedy(Remedy.Code(rawValue: "of_a_later_version"), "wait and see"), "wait and see"),

@@ -10,9 +10,7 @@ extension SealedTable {
 extension StoreReading {
     /// The account that a person chose for when several fit; nil where none is chosen.
     ///
-    /// ``AccountPolicy/defaultAccount`` selects by it.
-    ///
-    /// - Throws: ``TokenStoreError/Code/damaged`` if the choice was altered in the file.
+    /// ``AccountPolicy/defaultAccount`` selects by it. A choice that was altered in the database counts for none.
     public func defaultAccount() throws -> Account? {
         try read { session in
             try session.connection.read { try session.defaultAccountRow().flatMap { try session.account($0) } }
@@ -58,9 +56,8 @@ extension StoreConnection {
     /// The row of the default account, which nobody but a program with the key can have chosen.
     func defaultAccountRow() throws -> Int64? {
         try connection.first(Self.chosen) { row in
-            try verify(row, of: .defaultAccount)
-            return row.integer(1)
-        }
+            try isIntact(row, of: .defaultAccount) ? row.integer(1) : nil
+        } ?? nil
     }
 
     fileprivate func chooseAccount(_ account: Int64) throws {
