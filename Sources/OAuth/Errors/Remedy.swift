@@ -90,6 +90,8 @@ public struct Remedy: Hashable, Sendable {
         public static let askOperator = Code(rawValue: "ask_operator")
         /// Choose the default account anew, or none.
         public static let chooseDefault = Code(rawValue: "choose_default")
+        /// Have the owner of a store on a server give it a new data key, once it is empty.
+        public static let makeKey = Code(rawValue: "make_key")
     }
 
     /// What kind of remedy it is, for programs.

@@ -108,6 +108,9 @@ struct KeyRing: Sendable {
 
 extension TokenStoreError {
     static func lostKeys(at location: StoreLocation) -> TokenStoreError {
-        damaged("\(location) has lost its data keys, and nothing in it opens without them", .startAnew)
+        damaged(
+            "\(location) has lost its data keys, and nothing in it opens without them",
+            location.path == nil ? .newDataKey : .startAnew
+        )
     }
 }

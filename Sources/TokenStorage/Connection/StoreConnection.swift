@@ -95,6 +95,8 @@ package final class StoreConnection {
     /// What the transaction that is open says of itself in the record of use, and whose rows it has locked.
     var witness = CommitWitness()
 
+    /// Whether it is the owner who makes a store on a server.
+    var makesServerKeys = false
     /// Whether a transaction that writes to a server is open.
     var isWriting = false
 
@@ -273,6 +275,7 @@ package final class StoreConnection {
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` if there are sealed values, which lost their keys.
     private func makeKeys() throws -> KeyRing {
+        guard !connection.isServer || makesServerKeys else { throw TokenStoreError.lostKeys(at: location) }
         let source = try options.keySource ?? KeySource(parsing: header.keySource)
         return try source.create(keyContext([:])) { key, parameters, use in
             try connection.write {

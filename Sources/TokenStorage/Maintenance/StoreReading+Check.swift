@@ -52,7 +52,14 @@ extension StoreConnection {
         for table in SealedTable.all {
             try connection.prepare(table.selection + "LIMIT 0").forEach([]) { _ in false }
         }
-        return try serverTableProblems() + floorProblems()
+        return try serverTableProblems() + floorProblems() + keyProblems()
+    }
+
+    /// A file without a data key gets one from the next sign-in; on a server programs may make none.
+    private func keyProblems() throws -> [StoreProblem] {
+        guard try connection.dataKeyCount() == 0 else { return [] }
+        let remedy = Remedy.newDataKey
+        return [StoreProblem(location: "store", problem: "it has no data key: \(remedy.advice)", remedy: remedy)]
     }
 
     /// The tables whose rows are looked at once more for what is computed from them; the last one twice.

@@ -27,7 +27,7 @@ extension StoreConnection {
         let entries = try unrecognizedEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
-        let problem = keys.isEmpty && totals.accounts > 0 ? Self.lostKeys : keyProblem()
+        let problem = keys.isEmpty && (totals.accounts > 0 || connection.isServer) ? Self.lostKeys : keyProblem()
         let place = try newPlace()
         return StoreStatus(
             location: location,

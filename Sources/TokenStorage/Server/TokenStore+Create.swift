@@ -5,6 +5,9 @@ import Sealing
 extension TokenStore {
     /// Makes the store on a server, with a role that may create tables; a store that is there already stays as it is.
     ///
+    /// Of one that holds nothing the data key may be gone, or its key may be lost and `options.keySource` name another
+    /// place: then it gets a new one.
+    ///
     /// The schema that the address names must be empty, or missing and its making allowed. `options.keySource` says
     /// where the key comes from: it has to be one that every machine of the fleet can ask.
     ///
@@ -119,7 +122,7 @@ private struct ServerCreation {
                 .correct("make one at another place, and copy it there")
             )
         }
-        try requireSameKey(connection)
+        try requireKey(connection)
         // Roles that are named now may use it from now on.
         guard roles != ServerRoles() else { return false }
         try connection.write {
@@ -132,7 +135,8 @@ private struct ServerCreation {
     }
 
     /// Requires of a key source that it has the key of a store that is there already, and stays as it is.
-    private func requireSameKey(_ connection: Connection) throws {
+    private func requireKey(_ connection: Connection) throws {
+        guard try connection.dataKeyCount() > 0 else { return try makeKey(connection) }
         let header = try StoreHeader(onServer: connection, at: address)
         guard let given = options.keySource?.recorded, try given != KeySource(parsing: header.keySource) else { return }
         let session = StoreConnection(connection, at: location, header: header, options: options)
@@ -140,10 +144,45 @@ private struct ServerCreation {
         do {
             _ = try session.keys()
         } catch is SealingError {
+            if try takeLostKeys(connection, header) { return try makeKey(connection) }
             throw SealingError.keyUnavailable(
                 "the store is there already, and its key comes from '\(header.keySource)', not from '\(given)'",
                 .moveKey(to: given.description)
             )
+        }
+    }
+
+    /// Gives a store without a data key a new one, unless something in it was sealed under the one that is gone.
+    private func makeKey(_ connection: Connection) throws {
+        try options.keySource?.requireReachable(fromAnyMachine: location)
+        let header = try StoreHeader(onServer: connection, at: address)
+        let session = StoreConnection(connection, at: location, header: header, options: options)
+        session.mode = .readWrite
+        session.makesServerKeys = true
+        _ = try session.keys()
+    }
+
+    /// Deletes data keys that the key source of the store does not open any more, where nothing was sealed under them.
+    ///
+    /// - Returns: whether they were deleted.
+    private func takeLostKeys(_ connection: Connection, _ header: StoreHeader) throws -> Bool {
+        var recorded = options
+        recorded.keySource = nil
+        let session = StoreConnection(connection, at: location, header: header, options: recorded)
+        session.mode = .readOnly
+        do {
+            _ = try session.keys()
+            return false
+        } catch is SealingError {
+            return try connection.write {
+                // Who writes holds both.
+                try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")
+                try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE")
+                for table in SealedTable.all where try table.hasValues(in: connection) { return false }
+                guard try connection.accountCount() == 0 else { return false }
+                try connection.deleteDataKeys()
+                return true
+            }
         }
     }
 

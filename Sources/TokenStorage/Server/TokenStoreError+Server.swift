@@ -8,6 +8,12 @@ extension Remedy {
         "have one made with CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0, and name that"
     )
 
+    /// Programs may not make the data keys of a server.
+    static let newDataKey = Remedy(
+        .makeKey,
+        "restore the database, or delete what is left and have the owner of the tables make a new key"
+    )
+
     /// A server's tables are not salvaged row by row.
     static let restoreDatabase = Remedy(.restore, "restore the database to a moment before the damage")
 }

@@ -13,6 +13,7 @@ extension Remedy {
         case .repair: "run 'tokenstore check --repair' to salvage what is there"
         case .check: "run 'tokenstore check'"
         case .startAnew: "restore a copy, or start anew with 'tokenstore purge --all', which deletes the rest"
+        case .makeKey: Self.makingKey
         case .openForWriting:
             "run 'tokenstore purge', which brings it up to date and deletes expired access tokens"
         case .purge: "run 'tokenstore purge' when it is done, which also deletes expired access tokens"
@@ -40,6 +41,10 @@ extension Remedy {
     /// How a store on a server comes to be.
     static let makingStore =
         "make it with 'tokenstore init --key SOURCE' and a role that may create tables, or correct the address"
+
+    private static let makingKey =
+        "recover the database, or delete the rest with 'tokenstore purge --all' and make a new key with "
+        + "'tokenstore init --key SOURCE' and the role that owns the tables"
 
     /// No program can tell which rows of a server were there: the server can go back to when they were.
     static let recovery =

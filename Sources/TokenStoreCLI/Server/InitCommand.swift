@@ -9,8 +9,8 @@ struct InitCommand: ParsableCommand {
         discussion: """
             On a PostgreSQL server the store is a schema with its tables. It is made once, by a role that may create \
             tables; programs then sign in with a role that may not. --key names where the key comes from: it must be a \
-            source that every machine of the fleet has. A store that is there already stays as it is. In a file the \
-            first sign-in makes the store as well.
+            source that every machine of the fleet has. A store that is there already stays as it is, but an empty one \
+            whose key is lost gets a new one. In a file the first sign-in makes the store as well.
 
             With --distribute the rows of accounts are spread over the machines of a Citus cluster, those of one account \
             on one of them. The database needs the extension first: CREATE EXTENSION citus, by an administrator.

@@ -27,6 +27,53 @@ struct ServerRekeyTests {
         return try TokenStore.open(at: scene.location, options: options)
     }
 
+    @Test func `an emptied store that lost its data keys gets one from its owner alone`() throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let program = try scene.location(as: "trusted")
+        try TokenStore.open(at: program, options: scene.options)
+            .save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        try scene.sql("DELETE FROM data_key")
+        expectCode(.damaged) { try scene.create() }
+        #expect(try TokenStore.purgeAll(at: program, options: scene.options).accounts == 1)
+        let store = try #require(try TokenStore.inspect(at: program, options: scene.options))
+        #expect(try store.check().map(\.remedy?.code) == [.makeKey])
+        #expect(try store.status().keyProblem != nil)
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.open(at: program, options: scene.options)
+        }
+        #expect(error?.remedy?.code == .makeKey)
+        #expect(try !scene.create())
+        let again = try TokenStore.open(at: program, options: scene.options)
+        try again.save(ServerScene.response("u1", token: "b"), for: ServerScene.request())
+        #expect(try again.check() == [])
+    }
+
+    @Test func `a store whose key is lost gets another one from its owner when it is empty`() throws {
+        var scene = try ServerScene()
+        let old = scene.options
+        try filled(scene, accounts: 2).close()
+        scene.options.keySource = .file(scene.directory.file("new"))
+        // The old key is there, and then it is not, but the store holds something.
+        #expect(throws: (any Error).self) { try scene.create() }
+        try FileManager.default.removeItem(atPath: scene.directory.file("key"))
+        #expect(throws: (any Error).self) { try scene.create() }
+        #expect(try TokenStore.purgeAll(at: scene.location, options: old).accounts == 2)
+        #expect(throws: (any Error).self) { try TokenStore.open(at: scene.location, options: old) }
+        #expect(try !scene.create())
+        let store = try opened(scene)
+        try store.save(ServerScene.response("u1", token: "b"), for: ServerScene.request())
+        #expect(try store.check() == [])
+    }
+
+    @Test func `an empty store whose key is at its place keeps it`() throws {
+        var scene = try ServerScene()
+        try scene.create()
+        scene.options.keySource = .file(scene.directory.file("new"))
+        #expect(throws: (any Error).self) { try scene.create() }
+        #expect(throws: Never.self) { try opened(scene) }
+    }
+
     @Test func `a key is changed and every value sealed anew while others write`() async throws {
         let scene = try ServerScene()
         let store = try filled(scene)

@@ -49,6 +49,11 @@ struct RemedyCommandsTests {
             (Remedy(.confirmFormat, "say so"), "if it is one, say --format msal"),
             (Remedy(.useDevice, "sign in with a code"), "sign in with a code: add --device"),
             (
+                Remedy(.makeKey, "make one"),
+                "recover the database, or delete the rest with 'tokenstore purge --all' and make a new key with "
+                    + "'tokenstore init --key SOURCE' and the role that owns the tables"
+            ),
+            (
                 Remedy(.chooseDefault, "choose one"),
                 "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
             ),
