@@ -129,7 +129,8 @@ struct EndSessionTests {
     @Test func `an issuer without a logout page signs out, and says that it has none`() async throws {
         try await SignInScene.open { scene in
             _ = try await scene.signIn()
-            let tenant = try #require(try await scene.store.accounts().first?.utid)
+            let account = try await scene.store.accounts().first
+            let tenant = try #require(account?.utid)
             let issuer = "\(scene.provider.baseURL)/\(tenant)"
             let metadata = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
             scene.provider.faults.add(.answer(body: metadata, at: "metadata", times: nil))

@@ -130,7 +130,8 @@ struct SignOutTests {
 
     @Test func `an issuer without a revocation endpoint is not an error`() async throws {
         try await Scene.open { (scene: Scene) async throws in
-            let tenant = try #require(try await scene.store.account(scene.account)?.utid)
+            let account = try await scene.store.performRead { try $0.account(scene.account) }
+            let tenant = try #require(account?.utid)
             let issuer = "\(scene.provider.baseURL)/\(tenant)"
             let body = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
             scene.provider.faults.add(.answer(body: body, at: "metadata", times: nil))

@@ -55,7 +55,7 @@ final class RowProgress {
 
 extension Int {
     /// How many rows there are, as a database says: what a server makes up has no sum overflow.
-    init(count: Int64) { self = Int(min(max(count, 0), 1 << 40)) }
+    init(count: Int64) { self = Int(Swift.min(Swift.max(count, 0), 1 << 40)) }
 }
 
 extension StoreConnection {

@@ -172,9 +172,9 @@ struct LogoutCommandTests {
 
     @Test func `without a revocation endpoint the sign-out succeeds and says why`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
-            let base = scene.provider.baseURL
-            let metadata = #"{"issuer":"\#(base)/x","token_endpoint":"\#(base)/x/token"}"#
-            scene.provider.faults.add(.answer(body: metadata, at: "metadata"))
+            let issuer = scene.provider.baseURL + "/5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"
+            let metadata = #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#
+            scene.provider.faults.add(.answer(body: metadata, at: "metadata", times: nil))
             let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
             #expect(outcome.status == 0)
             #expect(outcome.error.contains("revokes no tokens"))

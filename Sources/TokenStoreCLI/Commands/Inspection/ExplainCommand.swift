@@ -47,7 +47,9 @@ struct ExplainCommand: ParsableCommand {
         explanation.accountCount = try store.accountCount()
         let (account, client): (Account, String)
         do {
-            (account, client) = try store.account(filters, byClient: !token.familyTokens)
+            (account, client) = try store.account(filters, byClient: !token.familyTokens) {
+                SignInAgain($0, "ID", nil, in: store, network, arguments)
+            }
         } catch let failure as CommandFailure {
             explanation.decision = .fail(failure.sentence)
             return
