@@ -145,7 +145,9 @@ int CProcessRenameExclusively(const char *from, const char *to) {
     if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
     if (errno != ENOTSUP && errno != EINVAL) return -1;
 #endif
-    // A file system that has no such renaming.
+    // A file system that has no such renaming, as one on another machine, may still have a second name in one step.
+    if (link(from, to) == 0) return unlink(from);
+    if (errno == EEXIST) return -1;
     struct stat status;
     if (lstat(to, &status) == 0) {
         errno = EEXIST;

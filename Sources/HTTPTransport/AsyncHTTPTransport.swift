@@ -42,7 +42,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         let client = try client(for: address)
         let body = request.body.map(OutgoingBody.init)
         do {
-            return try await Self.within(limits.total, address) {
+            return try await Self.within(limits.total, address, body) {
                 try await Self.exchange(request, body, by: client, address, limits)
             }
         } catch {
@@ -53,18 +53,22 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Runs `work` for as long as `limit` at most.
     ///
-    /// Only the time counts in which this process ran: what came while it was stopped, or the machine slept, is read
-    /// first. What the limit cuts off may still be a whole answer.
+    /// Once `body` is on its way only the time counts in which this process ran: what came while it was stopped, or the
+    /// machine slept, is read first. What the limit cuts off may still be a whole answer.
     private static func within<Value: Sendable>(
         _ limit: Duration,
         _ address: WebAddress,
+        _ body: OutgoingBody?,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask(operation: work)
             group.addTask {
-                var left = limit.sleepable
-                while left > .zero {
+                let limit = limit.sleepable
+                let end = ContinuousClock.now + limit
+                var left = limit
+                // What was not sent in time may be another's to send by now.
+                while left > .zero, body?.isAskedFor != false || ContinuousClock.now < end {
                     let pause = min(left, .seconds(1))
                     try await Task.sleep(for: pause)
                     left -= pause
@@ -99,7 +103,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
         _ address: WebAddress,
         _ limits: HTTPLimits
     ) async throws -> HTTPResponse {
-        let response = try await within(limits.head, address) { try await head(of: request, body, by: client) }
+        let response = try await within(limits.head, address, body) {
+            try await head(of: request, body, by: client)
+        }
         var received = try await Self.body(of: response, to: request, address, limit: limits.bodySize)
         let answer = HTTPResponse(
             status: Int(response.status.code),

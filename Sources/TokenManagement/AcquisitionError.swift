@@ -188,7 +188,7 @@ extension AcquisitionError {
 
     /// A refresh token was sent, and no answer came in time.
     static func unanswered(_ error: HTTPTransportError) -> AcquisitionError {
-        let advice = "try again; the refresh token may have been spent, so that a sign-in may be needed then"
+        let advice = "try again: the refresh token may have been spent, and a sign-in may be needed then"
         return AcquisitionError(.network, .network(error), nil, Remedy(.retry, advice))
     }
 

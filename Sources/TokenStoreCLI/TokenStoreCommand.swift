@@ -83,7 +83,8 @@ struct TokenStoreCommand: ParsableCommand {
         guard end > arguments.startIndex, end < arguments.endIndex, !arguments[end].hasPrefix("-") else {
             return arguments
         }
-        return ([arguments[end]] + arguments[..<end] + arguments[(end + 1)...])[...]
+        let command = end + max(1, commands(named: arguments[end...]).count)
+        return (arguments[end..<command] + arguments[..<end] + arguments[command...])[...]
     }
 
     /// Where the options of every command end that stand first; behind the end of all if the last has no value.
@@ -237,9 +238,7 @@ struct TokenStoreCommand: ParsableCommand {
     static func failure(for error: any Error, _ arguments: ArraySlice<String>) -> CommandFailure? {
         let code = exitCode(for: error)
         guard !code.isSuccess else {
-            return wordTakenForHelp(arguments).map {
-                CommandFailure(.usage, "'\($0)' is taken for options", "write -- before it, behind the options")
-            }
+            return wordTakenForHelp(arguments).map { CommandFailure(usage: "unknown option '\($0)'", of: arguments) }
         }
         guard code == .validationFailure else { return PassphraseMemory.shared.failure ?? CommandFailure(error) }
         return CommandFailure(usage: message(for: error), of: arguments)

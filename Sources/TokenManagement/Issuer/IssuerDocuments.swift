@@ -50,12 +50,15 @@ package struct IssuerDocuments: Sendable {
         return try await fetchedMetadata()
     }
 
-    /// One of the endpoints that an issuer need not have; nil if it publishes none now, whatever it did before.
+    /// One of the endpoints that an issuer need not have; nil if it publishes none.
+    ///
+    /// Metadata that are kept without it are fetched anew, if that can be.
     ///
     /// - Throws: As ``metadata()`` does.
     package func endpoint(_ endpoint: KeyPath<IssuerMetadata, String?>) async throws -> String? {
-        if let kept = try await keptMetadata()?[keyPath: endpoint] { return kept }
-        return try await fetchedMetadata()[keyPath: endpoint]
+        guard let kept = try await keptMetadata() else { return try await fetchedMetadata()[keyPath: endpoint] }
+        if let found = kept[keyPath: endpoint] { return found }
+        return try await newMetadata()?[keyPath: endpoint]
     }
 
     private func fetchedMetadata() async throws -> IssuerMetadata {
@@ -158,18 +161,27 @@ extension IssuerDocuments {
     ///
     /// nil also if it cannot be had: that the endpoint is missing is the error to report then.
     package func movedMetadata(since known: IssuerMetadata) async -> IssuerMetadata? {
-        guard let cache else { return nil }
         do {
             // What another program has fetched meanwhile may do.
             if let stored = try await keptMetadata(), stored.tokenEndpoint != known.tokenEndpoint { return stored }
-            let metadata = try await fetchedAnew(
+            let metadata = try await newMetadata()
+            return metadata?.tokenEndpoint == known.tokenEndpoint ? nil : metadata
+        } catch {
+            return nil
+        }
+    }
+
+    /// The metadata as the issuer publishes it now; nil if it cannot be asked, or nothing keeps what it says.
+    private func newMetadata() async throws -> IssuerMetadata? {
+        guard let cache else { return nil }
+        do {
+            return try await fetchedAnew(
                 authority.url,
                 cache,
                 stored: { try await keptMetadata() },
                 fetch: { try await fetchedMetadata() }
             )
-            return metadata.tokenEndpoint == known.tokenEndpoint ? nil : metadata
-        } catch {
+        } catch let error where AcquisitionError(documents: error) != nil {
             return nil
         }
     }

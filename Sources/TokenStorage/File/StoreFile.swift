@@ -215,6 +215,12 @@ struct StoreFile {
 
     /// Overwrites the first `size` bytes of an open file with zeros, and forces them to the disk.
     static func overwrite(_ descriptor: Int32, size: Int64, of name: String) throws(TokenStoreError) {
+        try fill(descriptor, size: size, of: name)
+        guard fsync(descriptor) == 0 else { throw failure("overwritten", name) }
+    }
+
+    /// Writes zeros into the first `size` bytes of an open file.
+    static func fill(_ descriptor: Int32, size: Int64, of name: String) throws(TokenStoreError) {
         let zeros = [UInt8](repeating: 0, count: Int(min(size, 1 << 16)))
         var written: Int64 = 0
         while written < size {
@@ -224,7 +230,6 @@ struct StoreFile {
             guard result > 0 else { throw failure("overwritten", name) }
             written += Int64(result)
         }
-        guard fsync(descriptor) == 0 else { throw failure("overwritten", name) }
     }
 
     /// Forces a file or directory to the disk.

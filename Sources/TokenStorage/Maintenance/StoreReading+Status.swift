@@ -53,7 +53,8 @@ extension StoreConnection {
             isMoveProved: place?.address != nil,
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
             server: try serverStatus(),
-            protection: source.protection(database: location.path?.database).map { StoreStatus.Protection($0) }
+            protection: (options.keySource ?? source).protection(database: location.path?.database)
+                .map { StoreStatus.Protection($0) }
         )
     }
 

@@ -122,7 +122,7 @@ final class AnswerRoom: Sendable {
         // Not every file system, nor every container, lets it be asked for.
         guard [EOPNOTSUPP, EINVAL, ENOSYS, EPERM].contains(result) else { return false }
         #endif
-        return (try? StoreFile.overwrite(descriptor, size: Int64(count), of: "")) != nil
+        return (try? StoreFile.fill(descriptor, size: Int64(count), of: "")) != nil
     }
 }
 

@@ -164,6 +164,8 @@ private struct ServerCreation {
 
     /// Deletes data keys that the key source of the store does not open any more, where nothing was sealed under them.
     ///
+    /// Only a file that is gone or holds another key is known to be lost; any other source may answer elsewhere.
+    ///
     /// - Returns: whether they were deleted.
     private func takeLostKeys(_ connection: Connection, _ header: StoreHeader) throws -> Bool {
         var recorded = options
@@ -173,7 +175,9 @@ private struct ServerCreation {
         do {
             _ = try session.keys()
             return false
-        } catch is SealingError {
+        } catch let error as SealingError {
+            guard try KeySource(parsing: header.keySource).kind == .file, [.keyAbsent, .otherKey].contains(error.code)
+            else { return false }
             return try connection.write {
                 // Who writes holds both.
                 try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")

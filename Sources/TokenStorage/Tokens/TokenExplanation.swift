@@ -77,7 +77,7 @@ extension StoreConnection {
             return "lacks \(query.scope.missing(from: granted).text)"
         }
         if candidate.expiresOn <= now { return "has ended" }
-        if candidate.isFromTheFuture { return "stored in the future; check the clock" }
+        if candidate.isFromTheFuture { return "was stored in the future, so a clock is or was wrong" }
         return candidate.isUsable ? nil : "ends too soon"
     }
 }

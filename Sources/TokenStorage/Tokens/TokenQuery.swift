@@ -101,12 +101,11 @@ public enum TokenState: String, Sendable {
     case valid
     /// Good, but worth refreshing: its refresh time has passed, or it ends too soon to start something with it.
     case aging
-    /// Over, or not to be used because it was stored at a time that is yet to come.
     case expired
 
     /// The state of a token at a moment; all times are Unix seconds.
     init(expiresOn: Int64, cachedAt: Int64?, refreshOn: Int64?, at now: Int64) {
-        if expiresOn <= now || Self.isFromTheFuture(cachedAt: cachedAt, at: now) {
+        if expiresOn <= now {
             self = .expired
         } else if refreshOn.map({ $0 < now }) ?? false
             || !ExpiryBuffer.standard.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
@@ -116,7 +115,4 @@ public enum TokenState: String, Sendable {
             self = .valid
         }
     }
-
-    /// Whether a clock ran ahead when a token was stored, which makes its end unknowable.
-    static func isFromTheFuture(cachedAt: Int64?, at now: Int64) -> Bool { cachedAt.map { $0 > now + 60 } ?? false }
 }

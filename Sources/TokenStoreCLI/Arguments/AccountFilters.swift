@@ -179,7 +179,7 @@ extension CommandFailure {
             return signingIn
         } catch {
             let failure = CommandFailure(error)
-            return failure.hint.map { "\($0), for \(failure.message)" } ?? failure.message
+            return failure.sentence
         }
     }
 
@@ -245,14 +245,15 @@ extension CommandFailure {
         Set(accounts.map { $0.username.lowercased() }).count > 1 ? "name one with --account" : byID
     }
 
-    /// The username and the value of an account, where those of the same username all have a value, and no two the same.
+    /// The username and the value of an account, where no two of the same username have the same value; one of them may
+    /// have none.
     private static func pair(_ accounts: [Account], _ value: (Account) -> String?) -> [String]? {
         let named = Dictionary(grouping: accounts) { $0.username.lowercased() }
         let isToldApart = named.values.allSatisfy { same in
-            same.count == 1 || distinct(same.map { [value($0)] }) != nil
+            Set(same.map { value($0)?.lowercased() }).count == same.count
         }
         guard named[""] == nil, isToldApart,
-            let account = accounts.first(where: { named[$0.username.lowercased()]?.count != 1 }),
+            let account = accounts.first(where: { named[$0.username.lowercased()]?.count != 1 && value($0) != nil }),
             let example = value(account)
         else { return nil }
         return [account.username, example]

@@ -62,13 +62,26 @@ struct RestoreCommand: ParsableCommand {
     /// How the store finds its key by itself, where that was read from another file than the one that it names.
     private func keyAdvice(_ backup: StoreBackup, directory: String) -> String? {
         guard let key = arguments.key, backup.keyID != nil, let file = key.filePath(directory: directory),
-            file != backup.keySource.filePath(directory: directory)
+            file != backup.keySource.filePath(directory: directory), !isOpenedByItself(backup)
         else { return nil }
         var command = ProposedCommand("rekey")
         command.add("--store", arguments.store)
         command.add("--current-key", key.description)
         command.add("--key", KeySource.file.description)
-        return "every command needs --key until '\(command.text)' has put the key beside the store"
+        return "every command needs --key until '\(command.text)' has put a new key beside the store"
+    }
+
+    /// Whether the key that the store names is a file that opens it.
+    private func isOpenedByItself(_ backup: StoreBackup) -> Bool {
+        guard backup.keySource.kind == .file else { return false }
+        var options = arguments.options()
+        options.keySource = nil
+        do {
+            return try TokenStore.inspect(at: arguments.location, options: options)?.status().keyProblem == nil
+        } catch {
+            // What keeps it from opening now keeps it from later commands, too.
+            return false
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct PurgeCommand: ParsableCommand {
             Deleted bytes are erased from the database, its log and its free pages; a server keeps sealed copies in \
             its own log and backups. --all also removes copies that \
             a repair or an update of the store left beside it, and works on a store that is too damaged to open, and \
-            on one whose key is lost: the next sign-in makes a new key.
+            on one whose key is lost: the next sign-in makes a new key, on a server 'tokenstore init'.
 
             EXAMPLES
               tokenstore purge
@@ -112,13 +112,14 @@ struct PurgeCommand: ParsableCommand {
         return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
     }
 
-    /// What people call the accounts that would be deleted, all of them where the store is not of an older version.
+    /// What people call the accounts that would be deleted: all of them, unless the store is of an older version, or is
+    /// damaged and everything would go.
     private func names(_ counts: PurgeCounts, _ console: Console) throws -> [String] {
         guard counts.accountNames.count < counts.accounts else { return counts.accountNames }
         do {
             guard let store = try arguments.inspected(unlocks: filters.needsKey) else { return counts.accountNames }
             return try store.accountNames(matching: policy(console, in: store) ?? .all)
-        } catch let error as TokenStoreError where error.code == .olderStore {
+        } catch let error as TokenStoreError where all || error.code == .olderStore {
             return counts.accountNames
         }
     }

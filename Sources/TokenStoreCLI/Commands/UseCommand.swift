@@ -8,7 +8,7 @@ struct UseCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Choose the default account, or print it.",
         discussion: """
-            'token', 'exec', 'credential', 'whoami', 'claims', 'tag', 'explain' and 'logout' take the default account \
+            'token', 'exec', 'credential', 'whoami', 'claims', 'explain' and 'logout' take the default account \
             when several fit. It is kept in the store, for every program that uses it; 'list' marks it with *. \
             TOKENSTORE_ACCOUNT wins over it, and --account and filters win over both. Without an account the command \
             prints the default one.

@@ -132,8 +132,10 @@ extension CommandFailure {
         // The parser's own guess may be far from what was typed, and the option that of another program.
         let guess = TokenStoreCommand.option(meantBy: String(option), arguments).map { "did you mean '\($0)'?" }
         let isOfCommand = names.first == ExecCommand.configuration.commandName && !arguments.contains("--")
-        let hint = guess ?? (isOfCommand ? "write the command behind --, as in 'tokenstore exec -- env'" : help)
-        self.init(.usage, "unknown option '\(option)'", hint)
+        let command = "write the command behind --, as in 'tokenstore exec -- env'"
+        let name = "if it is no option, write -- before it, behind the options"
+        let mayBeName = !option.hasPrefix("--") && option.count > 2 && TokenStoreCommand.takesWords(arguments)
+        self.init(.usage, "unknown option '\(option)'", guess ?? (isOfCommand ? command : mayBeName ? name : help))
     }
 }
 

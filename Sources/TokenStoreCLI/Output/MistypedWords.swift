@@ -30,8 +30,10 @@ extension TokenStoreCommand {
     /// so, or else one that is close.
     static func option(meantBy typed: String, _ arguments: ArraySlice<String>) -> String? {
         guard typed.hasPrefix("--") else { return nil }
-        let command: any ParsableCommand.Type = commands(named: arguments).last ?? TokenStoreCommand.self
-        let options = options(of: command)
+        // Before a command stand the options of every one.
+        let options =
+            commands(named: arguments).last.map { Self.options(of: $0) }
+            ?? Self.options(of: TokenStoreCommand.self) + Self.options(of: StatusCommand.self)
         let longer = options.filter { $0.hasPrefix(typed) }
         guard longer.isEmpty else { return longer.count == 1 ? longer[0] : nil }
         return String(typed.dropFirst(2)).nearest(in: options.map { String($0.dropFirst(2)) }).map { "--\($0)" }
@@ -45,6 +47,11 @@ extension TokenStoreCommand {
         return words.first { word in
             word.hasPrefix("-") && !word.hasPrefix("--") && word.contains("h") && !isBundle(word, of: "hjqaos")
         }
+    }
+
+    /// Whether the command that is named takes words without an option before them, such as an account.
+    static func takesWords(_ arguments: ArraySlice<String>) -> Bool {
+        commands(named: arguments).last.map { helpMessage(for: $0).contains("\nARGUMENTS:") } ?? false
     }
 
     /// The options of a command with two hyphens, as its help has them: the parser hands them out in no other way.

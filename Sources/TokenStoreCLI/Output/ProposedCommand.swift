@@ -16,11 +16,7 @@ struct ProposedCommand {
         _ redirect: RedirectArguments?,
         _ network: NetworkArguments
     ) {
-        self.init("login")
-        if let issuer = authority.issuer { add("--issuer", issuer) } else { add("--authority", authority.url) }
-        add("--client-id", client)
-        add("--login-hint", request.loginHint)
-        add("--scope", request.scope.tokens.isEmpty ? nil : request.scope.text)
+        self.init(signingInAt: authority, client: client, request.scope, loginHint: request.loginHint)
         add("--prompt", request.prompt?.rawValue)
         add("--domain-hint", request.domainHint)
         add("--claims", request.claims?.serialized)
@@ -30,6 +26,15 @@ struct ProposedCommand {
             if redirect.responseMode != .query { add("--response-mode", redirect.responseMode.rawValue) }
         }
         add("--ca-file", network.caFile)
+    }
+
+    /// The command that signs in, with what every way to do it takes.
+    init(signingInAt authority: Authority, client: String, _ scope: Scope, loginHint: String? = nil) {
+        self.init("login")
+        if let issuer = authority.issuer { add("--issuer", issuer) } else { add("--authority", authority.url) }
+        add("--client-id", client)
+        add("--login-hint", loginHint)
+        add("--scope", scope.tokens.isEmpty ? nil : scope.text)
     }
 
     /// Adds an option with its value; nil: not.

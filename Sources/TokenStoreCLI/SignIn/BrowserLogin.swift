@@ -49,7 +49,17 @@ struct BrowserLogin {
             return try body()
         } catch let error as SignInError {
             var failure = CommandFailure(error)
-            if let prompt = error.neededPrompt, prompt != request.prompt {
+            if error.remedy?.code == .useDevice {
+                var command = ProposedCommand(signingInAt: authority, client: clientID, request.scope)
+                command.add("--device")
+                command.add("--ca-file", network.caFile)
+                command.add(arguments)
+                failure = failure.hinting("sign in with '\(command.text)'")
+            } else if error.neededPrompt != nil, redirect.device {
+                failure = failure.hinting("sign in without --device, on a machine with a browser")
+            } else if let prompt = error.neededPrompt, prompt == request.prompt {
+                failure = failure.hinting("ask the operator of the issuer, which may ask the person and did not")
+            } else if let prompt = error.neededPrompt {
                 var next = request
                 next.prompt = prompt
                 var command = ProposedCommand(signingIn: next, at: authority, client: clientID, redirect, network)

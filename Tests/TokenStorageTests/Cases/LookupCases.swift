@@ -64,10 +64,8 @@ struct LookupCases {
         let fixture = try TestStore(.standardCache(row))
         #expect(try fixture.request("s1") == answer)
         let isUsable = answer == .hit("a")
-        let summary = try #require(try fixture.store.summary(of: Fixture.account, withTokens: true))
-        #expect(summary.accessTokens.map(\.state) == [isUsable ? TokenState.valid : .expired])
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
-        let reason = isUsable ? "fits best" : "stored in the future; check the clock"
+        let reason = isUsable ? "fits best" : "was stored in the future, so a clock is or was wrong"
         #expect(try fixture.store.consideredTokens(for: query).map(\.reason) == [reason])
     }
 

@@ -66,11 +66,15 @@ struct ServerRekeyTests {
         #expect(try store.check() == [])
     }
 
-    @Test func `an empty store whose key is at its place keeps it`() throws {
+    @Test func `an empty store whose key is at its place keeps it, also if it cannot be had now`() throws {
         var scene = try ServerScene()
         try scene.create()
+        let key = scene.directory.file("key")
         scene.options.keySource = .file(scene.directory.file("new"))
-        #expect(throws: (any Error).self) { try scene.create() }
+        for mode: mode_t in [0o640, 0o600] {
+            try #require(chmod(key, mode) == 0)
+            #expect(throws: (any Error).self) { try scene.create() }
+        }
         #expect(throws: Never.self) { try opened(scene) }
     }
 

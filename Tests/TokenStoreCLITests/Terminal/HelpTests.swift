@@ -66,11 +66,13 @@ struct HelpTests {
         (["credential", "aws", "--scop", "x"], "unknown option '--scop'; did you mean '--scope'?"),
         (["--versoin"], "unknown option '--versoin'; did you mean '--version'?"),
         (["--hepl"], "unknown option '--hepl'; did you mean '--help'?"),
+        (["--stroe", "x", "list"], "unknown option '--stroe'; did you mean '--store'?"),
+        (["list", "--tokens", "-lh"], "unknown option '-lh'; see 'tokenstore list --help'"),
         (
             ["exec", "--scope", "a", "ls", "-la"],
             "unknown option '-la'; write the command behind --, as in 'tokenstore exec -- env'"
         ),
-        (["exec", "--scpoe", "a", "ls"], "unknown option '--scpoe'; did you mean '--scope'?"),
+        (["exec", "--scpoe", "a", "--", "ls"], "unknown option '--scpoe'; did you mean '--scope'?"),
     ])
     func `a mistyped command or option gets a suggestion that fits`(arguments: [String], sentence: String) throws {
         let outcome = try Command(arguments: arguments).run(in: ScratchDirectory())
