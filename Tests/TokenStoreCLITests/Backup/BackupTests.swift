@@ -130,19 +130,6 @@ struct BackupTests {
         #expect(!restored.error.contains("rekey"), "\(restored.error)")
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may look into every directory"))
-    func `a directory that cannot be looked into is no place with a file in the way`() throws {
-        let scratch = try Self.filled()
-        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
-        try FileManager.default.createDirectory(atPath: scratch.path("closed"), withIntermediateDirectories: false)
-        #expect(chmod(scratch.path("closed"), 0o600) == 0)
-        defer { chmod(scratch.path("closed"), 0o700) }
-        let outcome = try scratch.run("restore", "--store", scratch.path("closed/t.db"), scratch.path("b.db"))
-        #expect(outcome.status == 1)
-        #expect(outcome.error.contains("permission denied"), "\(outcome.error)")
-        #expect(!outcome.error.contains("in the way"), "\(outcome.error)")
-    }
-
     @Test func `a damaged backup, or another file, changes nothing`() throws {
         let scratch = try Self.filled()
         #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
