@@ -61,20 +61,10 @@ extension StoreConnection {
 
     /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
     private func fill(_ index: inout TokenIndex, _ account: Int64) throws {
-        let table = SealedTable.refreshToken
         let stored = try connection.all(Self.refreshTokensOfAccount, .integer(account)) {
             row -> (id: Int64, identity: [String]?) in
-            let known = try knownRefreshToken(row)
-            let token = RefreshTokenRow(
-                clientID: row.text(table["client_id"]),
-                familyID: row.optionalText(table["family_id"]),
-                environment: row.text(table["environment"]),
-                target: row.optionalText(table["target"]),
-                credentialType: row.text(table["credential_type"]),
-                modifiedAt: known.modifiedAt,
-                secret: Secret("")
-            )
-            return (known.id, known.intact.map { token.identity(TokenVariant(of: $0.extra)) })
+            let token = try intact { try openRefreshToken(row) }
+            return (row.integer(0), token.map { $0.identity(TokenVariant(of: $0.extra)) })
         }
         for token in stored {
             guard let identity = token.identity else { return index.drop(account) }
@@ -123,20 +113,23 @@ extension StoreConnection {
     /// Those that are bound to a DPoP key are left out: the document has no place for the key, and without it they are
     /// of no use.
     func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
-        let table = SealedTable.refreshToken
         try connection.walk(Self.exportedRefreshTokens) { row in
-            let token = RefreshTokenRow(
-                clientID: row.text(table["client_id"]),
-                familyID: row.optionalText(table["family_id"]),
-                environment: row.text(table["environment"]),
-                target: row.optionalText(table["target"]),
-                credentialType: row.text(table["credential_type"]),
-                modifiedAt: row.integer(table["modified_at"]),
-                extra: try openMembers(row, of: table, 1),
-                secret: try open(row, of: table)
-            )
-            try body(token, row.text(table.end))
+            try body(try openRefreshToken(row), row.text(SealedTable.refreshToken.end))
         }
+    }
+
+    private func openRefreshToken(_ row: Row) throws -> RefreshTokenRow {
+        let table = SealedTable.refreshToken
+        return RefreshTokenRow(
+            clientID: row.text(table["client_id"]),
+            familyID: row.optionalText(table["family_id"]),
+            environment: row.text(table["environment"]),
+            target: row.optionalText(table["target"]),
+            credentialType: row.text(table["credential_type"]),
+            modifiedAt: row.integer(table["modified_at"]),
+            extra: try openMembers(row, of: table, 1),
+            secret: try open(row, of: table)
+        )
     }
 
     /// Computes the fingerprint anew under the current data key; the record of use goes on naming the same token.
