@@ -171,7 +171,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
                 .product(name: "Logging", package: "swift-log", condition: network),
             ],
-            exclude: ["Schemas"]
+            exclude: ["Schemas"],
+            swiftSettings: [
+                // A type's metadata by its name would have the runtime look at every conformance in the program, for
+                // each group of options anew: a twentieth of a `list`.
+                .unsafeFlags(
+                    ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"],
+                    .when(configuration: .release)
+                )
+            ]
         ),
         .executableTarget(
             name: "TokenStoreMain",
@@ -371,10 +379,11 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system && target.name != "MSALDocuments" {
-    target.swiftSettings = [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .treatAllWarnings(as: .error),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .treatAllWarnings(as: .error),
+        ]
 }

@@ -16,10 +16,7 @@ package final class Connection {
     package let handle: OpaquePointer
     private let busyHandler: BusyHandler
 
-    /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
-    ///
-    /// One dictionary, as the first use of each type of key costs as much as a query.
-    private var statements: [UnsafeRawPointer: Statement] = [:]
+    private var statements = StatementCache()
 
     /// How a file is opened; a connection never creates one.
     package enum Mode: Sendable {
@@ -61,7 +58,7 @@ package final class Connection {
     }
 
     deinit {
-        statements = [:]
+        statements.removeAll()
         sqlite3_close_v2(handle)
     }
 
@@ -100,7 +97,7 @@ package final class Connection {
         if let known = statements[address] { return known }
         let text = address.assumingMemoryBound(to: CChar.self)
         let statement = try Statement(text, length: CInt(sql.utf8CodeUnitCount), on: handle)
-        statements[address] = statement
+        statements.insert(statement, at: address)
         return statement
     }
 
@@ -109,7 +106,7 @@ package final class Connection {
         let address = UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())
         if let known = statements[address] { return known }
         let statement = try prepare(sql.sqlite)
-        statements[address] = statement
+        statements.insert(statement, at: address)
         return statement
     }
 

@@ -167,23 +167,17 @@ final class DerivedKeys: Sendable {
 
     init(of key: DataKey) {
         self.key = key
-        sealing = Self.derived("tokenstore 1 sealed value", from: Self.extracted(from: key))
+        sealing = Self.derived("tokenstore 1 sealed value", from: key)
         sealing.withUnsafeBytes(lockInMemory)
     }
 
     /// Derived at the first use: a lookup needs none of them.
-    var hashes: HashKeys {
-        kept.load() ?? kept.storeIfNil(HashKeys(from: Self.extracted(from: key)))
-    }
+    var hashes: HashKeys { kept.load() ?? kept.storeIfNil(HashKeys(of: key)) }
 
-    private static func extracted(from key: DataKey) -> SymmetricKey {
-        SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: key.key, salt: [UInt8]()))
-    }
-
-    fileprivate static func derived(_ use: StaticString, from extracted: SymmetricKey) -> SymmetricKey {
+    fileprivate static func derived(_ use: StaticString, from key: DataKey) -> SymmetricKey {
         use.withUTF8Buffer {
-            HKDF<SHA256>.expand(
-                pseudoRandomKey: extracted,
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: key.key,
                 info: UnsafeRawBufferPointer($0),
                 outputByteCount: DataKey.byteCount
             )
@@ -202,13 +196,13 @@ final class HashKeys: Sendable {
     private let names = LockedValue<[String: [UInt8]]>([:])
     private static let nameLimit = 256
 
-    init(from extracted: SymmetricKey) {
+    init(of key: DataKey) {
         // Primed once: the key schedule is half the cost of a hash.
-        func key(_ use: StaticString) -> HMAC<SHA256> { HMAC(key: DerivedKeys.derived(use, from: extracted)) }
-        claimName = key("tokenstore 1 claim name")
-        claimValue = key("tokenstore 1 claim value")
-        refreshToken = key("tokenstore 1 refresh token")
-        fingerprint = key("tokenstore 1 fingerprint")
+        func hash(_ use: StaticString) -> HMAC<SHA256> { HMAC(key: DerivedKeys.derived(use, from: key)) }
+        claimName = hash("tokenstore 1 claim name")
+        claimValue = hash("tokenstore 1 claim value")
+        refreshToken = hash("tokenstore 1 refresh token")
+        fingerprint = hash("tokenstore 1 fingerprint")
     }
 
     var knownNames: [String: [UInt8]] { names.withLock(\.self) }
