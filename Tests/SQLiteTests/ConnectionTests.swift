@@ -32,6 +32,17 @@ struct ConnectionTests {
         #expect(try connection.all("SELECT b FROM t ORDER BY a") { $0.optionalText(0) } == ["x", "x", "x", "y", nil])
     }
 
+    @Test func `many statements are kept, each by the text it was made of`() throws {
+        let connection = try connection()
+        let texts = (0..<300).map { SQL("SELECT \($0)") }
+        let statements = try texts.map { try connection.statement($0) }
+        for (number, text) in texts.enumerated() {
+            let statement = try connection.statement(text)
+            #expect(statement === statements[number])
+            #expect(try statement.first([]) { $0.integer(0) } == Int64(number))
+        }
+    }
+
     @Test func `a statement that was not read to its end can be run again`() throws {
         let connection = try connection()
         for value in 1...3 { try connection.run("INSERT INTO t VALUES (?1, 0)", .integer(value)) }
