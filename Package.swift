@@ -1,11 +1,26 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 // What a package that depends on this one fetches and builds: with `traits: []` the storage alone, which needs
 // swift-crypto; with `traits: ["Network"]` what an app links to sign people in. Only the programs of this package, its
 // local provider, benchmarks and tests need the rest.
 let network = TargetDependencyCondition.when(traits: ["Network"])
 let tools = TargetDependencyCondition.when(traits: ["Tools"])
+
+// A loader of glibc 2.36 reads the addresses that it adjusts from a table of a hundredth of the size.
+#if canImport(Glibc)
+var libc = [CChar](repeating: 0, count: 32)
+confstr(Int32(_CS_GNU_LIBC_VERSION), &libc, libc.count - 1)
+let libcName = String(decoding: libc.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+let libcVersion = libcName.drop { !$0.isNumber }.split(separator: ".").compactMap { Int($0) }
+let packsAddresses = !libcVersion.lexicographicallyPrecedes([2, 36])
+#else
+let packsAddresses = false
+#endif
 
 let package = Package(
     name: "tokenstore",
@@ -193,7 +208,7 @@ let package = Package(
                         "-Xlinker", "--no-export-dynamic", "-use-ld=lld", "-Xlinker", "--icf=safe",
                         "-L", "\(Context.packageDirectory)/Sources/TokenStoreMain/Linking",
                         "-Xclang-linker", "-static-libgcc",
-                    ],
+                    ] + (packsAddresses ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []),
                     .when(platforms: [.linux], configuration: .release)
                 )
             ]
@@ -378,12 +393,12 @@ let package = Package(
     cLanguageStandard: .c2x  // `#embed`
 )
 
+let commonSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
 for target in package.targets where target.type != .system && target.name != "MSALDocuments" {
-    target.swiftSettings =
-        (target.swiftSettings ?? []) + [
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("InternalImportsByDefault"),
-            .enableUpcomingFeature("MemberImportVisibility"),
-            .treatAllWarnings(as: .error),
-        ]
+    target.swiftSettings = (target.swiftSettings ?? []) + commonSettings
 }
