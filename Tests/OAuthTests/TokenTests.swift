@@ -111,6 +111,21 @@ struct ClaimsTests {
         #expect(info?.homeAccountID == "U1-b2c_1_x.T1")
         #expect(ClientInfo(decoding: Fixture.clientInfo("u1", "")) == nil)
     }
+
+    private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
+
+    @Test(
+        arguments: [
+            ("u1", nil), ("u1.", ""), ("u.v.T1", "T1"), ("u1.\(tenant)", tenant),
+            ("u1.\(tenant)-B2C_1_SignIn", tenant), ("u1-b2c_1_x.\(tenant)-b2c_1a_x", tenant),
+            ("u1.\(tenant)-other", "\(tenant)-other"), ("u1.\(tenant)b2c_1_x", "\(tenant)b2c_1_x"),
+            ("u1.t1-B2C_1_SignIn", "t1-B2C_1_SignIn"),
+        ] as [(String, String?)]
+    )
+    func `the tenant of an id is behind its last dot, and before a user flow`(id: String, tenant: String?) {
+        #expect(ClientInfo.tenant(of: id) == tenant)
+        #expect(ClientInfo.parts(of: id)?.utid == tenant)
+    }
 }
 
 struct TokenResponseTests {

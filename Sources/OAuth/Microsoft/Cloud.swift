@@ -100,9 +100,23 @@ package struct ClientInfo: Hashable, Sendable {
     }
 
     /// The parts of an id, which is split at its last dot.
-    static func parts(of homeAccountID: String) -> (uid: String, utid: String)? {
-        guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        return (String(homeAccountID[..<dot]), String(homeAccountID[homeAccountID.utf8.index(after: dot)...]))
+    package static func parts(of homeAccountID: String) -> (uid: String, utid: String)? {
+        guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")), let utid = tenant(of: homeAccountID)
+        else { return nil }
+        return (String(homeAccountID[..<dot]), utid)
+    }
+
+    /// The tenant of an id; over the bytes, as each lookup asks this.
+    ///
+    /// MSAL for Java puts the user flow behind the tenant as well: `GUID-b2c_1_signin.GUID-B2C_1_SignIn`.
+    package static func tenant(of homeAccountID: String) -> String? {
+        var text = homeAccountID
+        let end = text.withUTF8 { bytes in
+            bytes.lastIndex(of: UInt8(ascii: ".")).map { String(decoding: bytes[($0 + 1)...], as: UTF8.self) }
+        }
+        guard let tenant = end, tenant.utf8.count > 36 else { return end }
+        let (id, rest) = (tenant.prefix(36), tenant.dropFirst(36))
+        return isTenantID(id) && rest.lowercased().hasPrefix("-b2c_1") ? String(id) : tenant
     }
 
     /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.

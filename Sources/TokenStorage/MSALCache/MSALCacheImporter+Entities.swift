@@ -254,10 +254,10 @@ extension MSALCacheImporter {
     /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain
     /// the one that the account's ID token names.
     private func resolve(_ realm: String, _ homeAccountID: String) -> String {
-        guard Authority.isTenantless(realm), let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+        guard Authority.isTenantless(realm), let home = ClientInfo.tenant(of: homeAccountID) else {
             return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
         }
-        return String(homeAccountID[homeAccountID.utf8.index(after: dot)...]).folded
+        return home.folded
     }
 
     /// Whether a tenant, as ``resolve(_:_:)`` gives it, is the one that the account is at home in.

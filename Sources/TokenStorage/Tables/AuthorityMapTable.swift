@@ -65,14 +65,8 @@ extension StoreConnection {
 
     private func homeTenant(_ id: Account.ID) -> String? { Cloud.contains(id.issuer) ? tenantPart(of: id) : nil }
 
-    /// The tenant part of a Microsoft home account id; over the bytes, as each lookup asks this.
-    private func tenantPart(of id: Account.ID) -> String? {
-        var text = id.homeAccountID
-        let tenant = text.withUTF8 { bytes in
-            bytes.lastIndex(of: UInt8(ascii: ".")).map { String(decoding: bytes[($0 + 1)...], as: UTF8.self) }
-        }
-        return tenant?.folded
-    }
+    /// The tenant part of a Microsoft home account id.
+    private func tenantPart(of id: Account.ID) -> String? { ClientInfo.tenant(of: id.homeAccountID)?.folded }
 
     /// The tenant of a refreshed token whose response does not name one.
     func refreshedTenant(_ request: TokenRequest, account: Account.ID, row: Int64) throws -> String {

@@ -113,6 +113,12 @@ extension StoreConnection {
     /// Whether a refresh was answered for the account it was asked for; an answer that names no account was.
     func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
         guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
+        // MSAL for Java has a longer id for an account of a user flow than the issuer.
+        if let info = identity.clientInfo, let known = ClientInfo.parts(of: account.homeAccountID),
+            info.uid.folded == known.uid.folded, info.utid.folded == known.utid.folded
+        {
+            return true
+        }
         // An earlier version took whatever `sub` said.
         if let subject = identity.claims?.subject, account.named(subject) == account { return true }
         // Without client_info the answer names the user by other claims than the id was made of.

@@ -85,6 +85,10 @@ struct IdentityTests {
         ("https://idp.example.com:8443/op", "subject", "https://idp.example.com:8443/op"),
         ("https://idp.example.com:8443/op", "other", "https://idp.example.com:8443/op"),
         ("https://idp.example.com:8443/op", "uid.\(tenant)", "https://idp.example.com:8443/op"),
+        (
+            "https://idp.example.com:8443/\(tenant)/v2.0", "uid-b2c_1_x.\(tenant)-B2C_1_X",
+            "https://idp.example.com:8443/tfp/\(tenant)/b2c_1_x"
+        ),
     ])
     func `an imported account is refreshed at the port of its issuer`(issuer: String, id: String, url: String) throws {
         let place: KeyValuePairs<String, JSONValue> = [

@@ -115,6 +115,41 @@ struct ImportTests {
         #expect(try fixture.take(fixture.export()).changes == 0)
     }
 
+    @Test(arguments: ["harbor.b2clogin.com", "login.harbor.example"], ["tfp", "harbor.onmicrosoft.com"])
+    func `an account goes on that MSAL for Java knows by a longer id`(host: String, realm: String) throws {
+        let user = "3f9a7b52-8c1d-4e60-a2b4-5d6e7f809112-b2c_1_signin"
+        let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
+        let id = JSONValue.string("\(user).\(tenant)-B2C_1_SignIn")
+        let place: KeyValuePairs<String, JSONValue> = [
+            "home_account_id": id, "environment": .string(host), "realm": .string(realm),
+        ]
+        let issuer = JSONValue.string("https://\(host)/\(tenant)/v2.0/")
+        let claims: JSONValue = ["iss": issuer, "sub": "o1", "tfp": "B2C_1_SignIn"]
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [.accessToken("a", "s1").with(place)],
+                refreshTokens: [.refreshToken("r1").with(place, without: "realm")],
+                idTokens: [.idToken(claims).with(place)],
+                accounts: [.account().with(place)]
+            )
+        )
+        let account = try #require(try fixture.store.accounts().first)
+        #expect([account.uid, account.utid, account.userFlow] == [user, tenant, "b2c_1_signin"])
+        #expect(account.id.issuer == host)
+        let info = JSONValue.string(Fixture.clientInfo(user, tenant))
+        try fixture.refresh(
+            .new(["client_info": info, "refresh_token": "r2"]),
+            of: account.id,
+            at: "https://\(host)/tfp/\(tenant)/b2c_1_signin"
+        )
+        #expect(try fixture.currentRefreshToken(of: account.id).secret.reveal() == "r2")
+        #expect(try fixture.request("s1", of: account.id) == .hit("new"))
+        // The library finds its rows by the id that it gave them.
+        for bucket in ["AccessToken", "RefreshToken", "IdToken", "Account"] {
+            #expect(try fixture.rows(bucket).map { $0["home_account_id"] } == [id], "\(bucket)")
+        }
+    }
+
     @Test func `of many tokens of one account each is compared with the one of its scope`() throws {
         func document(_ name: String, at time: Int64, _ scope: (Int) -> String) -> JSONValue {
             let tokens = (0..<150).map { number in
