@@ -119,7 +119,10 @@ public struct Authority: Hashable, Sendable {
     /// Whether this is where the tokens of an account come from.
     package func vouches(for account: Account.ID) -> Bool {
         // What names no issuer is a host, or the name of a group of them.
-        guard account.hasIssuer else { return account.issuer == Cloud.group(of: environment) }
+        guard account.hasIssuer else {
+            return account.issuer == Cloud.group(of: environment)
+                && !(tenant == "organizations" && ClientInfo.isPersonal(account.homeAccountID))
+        }
         return issuer.map { $0 == account.issuer } ?? mayBe(account.issuer)
     }
 

@@ -124,6 +124,11 @@ package struct ClientInfo: Hashable, Sendable {
         parts(of: homeAccountID).map { !$0.uid.isEmpty && isTenantID($0.utid) } ?? false
     }
 
+    /// Whether the account with this id is a person's own, of no organisation: all of those are in one tenant.
+    static func isPersonal(_ homeAccountID: String) -> Bool {
+        tenant(of: homeAccountID)?.folded == "9188040d-6c67-4c5b-b112-36a304b66dad"
+    }
+
     /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.
     package static func isTenantID(_ tenant: some StringProtocol) -> Bool {
         var position = 0

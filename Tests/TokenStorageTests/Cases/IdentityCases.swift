@@ -214,6 +214,20 @@ struct IdentityCases {
         #expect(try fixture.request("s2", at: common) == .hit("new"))
     }
 
+    @Test(
+        arguments: [
+            ("organizations", .signIn(.otherAuthority)), ("common", .hit("a")), ("consumers", .hit("a")),
+        ] as [(String, LookupResult)]
+    )
+    func `C28: a personal account is none of organizations`(tenant: String, answer: LookupResult) throws {
+        let id = "u1.9188040d-6c67-4c5b-b112-36a304b66dad"
+        let place: KeyValuePairs<String, JSONValue> = ["home_account_id": .string(id), "realm": "consumers"]
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1", place)], accounts: [.account(place)]))
+        let account = Account.ID(issuer: Fixture.account.issuer, homeAccountID: id)
+        let authority = "https://login.microsoftonline.com/" + tenant
+        #expect(try fixture.request("s1", of: account, at: authority) == answer)
+    }
+
     @Test(arguments: ["https://idp.example.com:8443/a", "http://127.0.0.1:9000"])
     func `an account of another provider is used with its own issuer only`(issuer: String) throws {
         let fixture = try TestStore()
