@@ -220,12 +220,12 @@ extension StoreConnection {
         }
         // One that cannot be decoded never replaces one that can.
         guard let claims else { return (false, nil) }
-        var age: ImportedAge?
-        if let newest = known.issuedAt, let own = claims.issuedAt {
-            age = newest > own ? .older : newest < own ? .newer : nil
-            let isNamed = realm.isWordFor(token.realm)
-            if newest > own || newest == own && secret != token.secret && !isNamed { return (false, age) }
-        }
+        // One that does not tell when it was issued is older than one that does.
+        let (newest, own) = (known.issuedAt?.unixSeconds ?? .min, claims.issuedAt?.unixSeconds ?? .min)
+        let age: ImportedAge? = newest > own ? .older : newest < own ? .newer : nil
+        // Of two of one time the first one stays, or two rows of one document would take turns.
+        let stays = age == nil && secret != token.secret && !realm.isWordFor(token.realm)
+        guard age != .older, !stays else { return (false, age) }
         var token = token
         if token.realm.isWordFor(realm) { token.realm = realm }
         return (try saveIDToken(token, claims: claims, account: account), age)

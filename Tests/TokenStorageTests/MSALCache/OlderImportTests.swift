@@ -58,6 +58,26 @@ struct OlderImportTests {
         #expect(try fixture.rows("Account").map { $0["username"] } == ["new@example.net"])
     }
 
+    @Test func `an ID token without the time of its issue replaces none, unless a sign-in brings it`() throws {
+        let timed = JSONValue.idToken()
+        func untimed(_ id: JSONValue) -> JSONValue {
+            .idToken(Fixture.claims(["jti": id]).with([:], without: "iat"))
+        }
+        let documents: [(tokens: [JSONValue], kept: JSONValue)] = [
+            ([untimed("1"), untimed("2")], untimed("1")), ([timed, untimed("1")], timed),
+            ([untimed("1"), timed], timed),
+        ]
+        for (tokens, kept) in documents {
+            let document = JSONValue.cache(idTokens: tokens)
+            let fixture = try TestStore(document)
+            #expect(try fixture.rows("IdToken") == [kept])
+            #expect(try fixture.take(document).changes == 0)
+            let signedIn = untimed("3")["secret"]
+            try fixture.signIn(.signIn(["id_token": signedIn]))
+            #expect(try fixture.rows("IdToken").map { $0["secret"] } == [signedIn])
+        }
+    }
+
     @Test func `a newer document does not change where the tokens of an account are sent`() throws {
         let fixture = try TestStore(.standardCache())
         let issuer = try fixture.store.accounts().map(\.issuer)
