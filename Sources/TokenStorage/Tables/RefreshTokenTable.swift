@@ -110,6 +110,13 @@ extension StoreConnection {
         return try intact { try TokenVariant(of: openMembers(row, of: table, 1)).isOrdinary } ?? true
     }
 
+    /// Whether the refresh token of a row is the person's session, as far as it can be told without a key.
+    func isOrdinaryRefreshToken(_ row: Int64, account: Int64) throws -> Bool {
+        guard !isWithoutKey else { return true }
+        return try connection.first(Self.rowOfRefreshToken, .integer(row), .integer(account)) { try isOrdinary($0) }
+            ?? false
+    }
+
     /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
     ///
     /// Of a row that was altered nothing is taken over.

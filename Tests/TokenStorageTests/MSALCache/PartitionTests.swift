@@ -66,10 +66,12 @@ struct PartitionTests {
         #expect(try fixture.take(document).changes == 0)
         #expect(try fixture.take(try fixture.export()).changes == 0)
         #expect(try fixture.request("s1") == .signIn(.noRefreshToken))
+        #expect(try fixture.store.summary(of: Fixture.account)?.hasRefreshToken == false)
         // A sign-in takes none of their places.
         try fixture.signIn(.signIn())
         #expect(try fixture.rows("RefreshToken").count == 4)
         #expect(try fixture.currentRefreshToken().secret.reveal() == "r")
+        #expect(try fixture.store.summary(of: Fixture.account)?.hasRefreshToken == true)
         #expect(try fixture.store.check() == [])
     }
 

@@ -58,31 +58,40 @@ extension StoreConnection {
 
     /// Of a file from indexes alone but for the refresh tokens, whose rows a list reads anyway; of a server with all
     /// that would be asked next.
+    ///
+    /// The last column is the row of a refresh token with further members, which may say that it is not the session.
     private static let holdings = SQL { dialect in
         let client = dialect == .sqlite ? "NULL" : "client_id"
         return """
             SELECT r.client_fold, r.client_id, NULL, NULL, NULL,
                 lower(r.credential_type) NOT IN (\(foreignTypes.map { "'\($0)'" }.joined(separator: ", ")))
                     AND NOT EXISTS (SELECT 1 FROM refresh_attempt x WHERE \(dialect.attempt("x", of: "r"))
-                    AND x.generation = r.generation AND x.outcome IS NOT NULL)
+                    AND x.generation = r.generation AND x.outcome IS NOT NULL),
+                CASE WHEN r.extra IS NULL THEN NULL ELSE r.id END
                 FROM refresh_token r WHERE r.account_id = ?1
-            UNION ALL SELECT client_fold, \(client), expires_on, cached_at, refresh_on, NULL FROM access_token
+            UNION ALL SELECT client_fold, \(client), expires_on, cached_at, refresh_on, NULL, NULL FROM access_token
                 WHERE account_id = ?1
-            UNION ALL SELECT client_fold, \(client), NULL, NULL, NULL, NULL FROM id_token WHERE account_id = ?1
+            UNION ALL SELECT client_fold, \(client), NULL, NULL, NULL, NULL, NULL FROM id_token WHERE account_id = ?1
             """
     }
 
     private func holdings(_ account: Int64) throws -> Holdings {
         var holdings = Holdings()
+        var sealed: [Int64] = []
         try connection.forEach(Self.holdings, .integer(account)) { row in
             holdings.addClient(fold: row.text(0), id: row.optionalText(1))
-            if !row.isNull(5) { holdings.hasRefreshToken = holdings.hasRefreshToken || row.bool(5) }
+            if !row.isNull(5), row.bool(5) {
+                if let id = row.optionalInteger(6) { sealed.append(id) } else { holdings.hasRefreshToken = true }
+            }
             guard let expiresOn = row.optionalInteger(2) else { return }
             let (cachedAt, refreshOn) = (row.optionalInteger(3), row.optionalInteger(4))
             holdings.addAccessToken(
                 TokenState(expiresOn: expiresOn, cachedAt: cachedAt, refreshOn: refreshOn, at: now),
                 expiresOn: expiresOn
             )
+        }
+        if !holdings.hasRefreshToken {
+            holdings.hasRefreshToken = try sealed.contains { try isOrdinaryRefreshToken($0, account: account) }
         }
         for fold in holdings.clientsWithoutID {
             holdings.addClient(fold: fold, id: try clientID(fold, ofTokensOf: account))
