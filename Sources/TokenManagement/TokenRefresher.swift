@@ -134,7 +134,9 @@ struct RefreshSchedule: Sendable {
     }
 
     /// Whether a token came at a time that is yet to come, so that its end was reckoned by a clock that was wrong.
-    private func isAhead(_ token: AccessToken) -> Bool { (token.cachedAt ?? now) > now + 60 }
+    private func isAhead(_ token: AccessToken) -> Bool {
+        TokenState.isFromTheFuture(cachedAt: token.cachedAt?.unixSeconds, at: now.unixSeconds)
+    }
 
     private func refreshTime(of token: AccessToken) -> Date {
         let lifetime = token.expiresAt.timeIntervalSince(token.cachedAt ?? now)

@@ -204,8 +204,7 @@ struct AccessTokenCandidate {
         cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
         extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
         isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
-        // A clock that ran ahead when the token was stored makes its end unknowable.
-        isFromTheFuture = cachedAt.map { $0 > now + 60 } ?? false
+        isFromTheFuture = TokenState.isFromTheFuture(cachedAt: cachedAt, at: now)
         isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
     }
 

@@ -101,11 +101,17 @@ public enum TokenState: String, Sendable {
     case valid
     /// Good, but worth refreshing: its refresh time has passed, or it ends too soon to start something with it.
     case aging
+    /// Past its end, or from a clock that ran ahead, so that its end is not known.
     case expired
+
+    /// Whether a token was stored more than a minute after a moment, by a clock that ran ahead: its end is not known.
+    package static func isFromTheFuture(cachedAt: Int64?, at now: Int64) -> Bool {
+        cachedAt.map { $0 > now + 60 } ?? false
+    }
 
     /// The state of a token at a moment; all times are Unix seconds.
     init(expiresOn: Int64, cachedAt: Int64?, refreshOn: Int64?, at now: Int64) {
-        if expiresOn <= now {
+        if expiresOn <= now || Self.isFromTheFuture(cachedAt: cachedAt, at: now) {
             self = .expired
         } else if refreshOn.map({ $0 < now }) ?? false
             || !ExpiryBuffer.standard.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)

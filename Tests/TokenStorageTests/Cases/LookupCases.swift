@@ -67,6 +67,9 @@ struct LookupCases {
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
         let reason = isUsable ? "fits best" : "was stored in the future, so a clock is or was wrong"
         #expect(try fixture.store.consideredTokens(for: query).map(\.reason) == [reason])
+        let summary = try fixture.store.summary(of: Fixture.account, withTokens: true)
+        #expect(summary?.accessTokens.map(\.state) == [isUsable ? TokenState.valid : .expired])
+        #expect(summary?.expiredCount == (isUsable ? 0 : 1))
     }
 
     @Test(arguments: [true, false])
