@@ -14,6 +14,7 @@ extension MSALCacheImporter {
         if let tenant = claims?.tenantID, tenant.keyFlaw == nil, let domain = Self.domain(realm, of: homeAccountID) {
             tenants[domain] = tenant.folded
         }
+        let known = session.newAccounts.count
         let account = try accountRow(
             homeAccountID,
             environment,
@@ -21,6 +22,7 @@ extension MSALCacheImporter {
             client: client,
             claims: claims
         )
+        let makesAccount = session.newAccounts.count > known
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
         let token = IDTokenRow(
             clientID: client,
@@ -36,21 +38,29 @@ extension MSALCacheImporter {
         }
         let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)
         if let age { ages[account, default: [:]][client.folded] = age }
-        if let claims, age == .newer, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
-            try name(account, by: claims)
+        if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
+            try name(account, by: claims, age, isNamed: makesAccount)
         }
         count(isChanged, \.idTokens, account: account)
     }
 
-    /// Gives an account the names in a newer ID token of its home tenant.
+    /// Gives an account the names in an ID token of its home tenant that is newer, or that a guest's was before.
     ///
-    /// The issuer stays: where tokens are sent, no document decides anew.
-    private mutating func name(_ account: Int64, by claims: Claims) throws {
+    /// Of an account that the store had the issuer stays: where tokens are sent, no document decides anew.
+    private mutating func name(_ account: Int64, by claims: Claims, _ age: ImportedAge?, isNamed: Bool) throws {
+        let isNew = session.newAccounts.contains(account)
         let issued = claims.issuedAt?.unixSeconds ?? 0
-        guard issued > named[account] ?? 0 else { return }
+        guard age == .newer || age == nil && isNew, named[account].map({ issued > $0 }) ?? true else { return }
         named[account] = issued
+        guard !isNamed else { return }
         let username = claims.username.flatMap { $0.keyFlaw == nil ? $0 : nil }
-        try session.nameAccount(account, username: username ?? "", name: claims.name, isHome: true)
+        let issuer = isNew ? Self.issuer(of: claims) : nil
+        try session.nameAccount(account, username: username ?? "", name: claims.name, issuer: issuer, isHome: true)
+    }
+
+    /// The issuer of an ID token; a text that is no address could be taken for the name of another one.
+    private static func issuer(of claims: Claims) -> String? {
+        claims.issuer.flatMap { WebAddress($0) == nil || $0.keyFlaw != nil ? nil : $0 }
     }
 
     mutating func takeAccount(_ entity: MSALEntity) throws {
@@ -244,8 +254,7 @@ extension MSALCacheImporter {
                 username: claims?.username ?? "",
                 policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
                     ?? claims?.issuer.flatMap(Self.policy(in:)),
-                // A text that is no address could be taken for the name of another issuer.
-                issuer: claims?.issuer.flatMap { WebAddress($0) == nil ? nil : $0 },
+                issuer: claims.flatMap(Self.issuer(of:)),
                 name: claims?.name
             )
         )

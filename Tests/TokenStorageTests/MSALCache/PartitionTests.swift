@@ -150,6 +150,23 @@ struct ImportedTenantTests {
     }
 
     @Test(arguments: [false, true])
+    func `a new account has the names and the issuer of its home tenant`(isGuestFirst: Bool) throws {
+        let guest = JSONValue.idToken(
+            Fixture.claims([
+                "iss": "https://login.microsoftonline.com/t2/v2.0", "tid": "t2", "oid": "g1", "name": "Ada (guest)",
+                "preferred_username": "guest@example.net",
+            ]),
+            ["realm": "t2"]
+        )
+        let document = JSONValue.cache(idTokens: isGuestFirst ? [guest, .idToken()] : [.idToken(), guest])
+        let fixture = try TestStore(document)
+        #expect(try fixture.take(document).changes == 0)
+        let account = try #require(try fixture.store.accounts().first)
+        let described = [account.username, account.name, account.issuer]
+        #expect(described == ["ada@example.net", "Ada", "https://login.microsoftonline.com/t1/v2.0"])
+    }
+
+    @Test(arguments: [false, true])
     func `a document that names a tenant and a word for it changes nothing twice`(isNamedFirst: Bool) throws {
         let rows: [JSONValue] = [
             .account(["realm": "organizations", "username": "old@example.net", "account_source": "code", "other": "x"]),

@@ -156,8 +156,9 @@ extension StoreConnection {
     /// Gives an account the names of an imported row; empty ones change nothing.
     ///
     /// A tenant that the account is a guest of may call it by another name, which only fills a gap.
-    func nameAccount(_ row: Int64, username: String, name: String?, isHome: Bool) throws {
+    func nameAccount(_ row: Int64, username: String, name: String?, issuer: String? = nil, isHome: Bool) throws {
         try changeAccount(row) { known in
+            known.issuer = issuer ?? known.issuer
             if !username.isEmpty, isHome || known.username.isEmpty { known.username = username }
             known.name = isHome ? name ?? known.name : known.name ?? name
         }
