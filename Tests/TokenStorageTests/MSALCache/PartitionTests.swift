@@ -20,7 +20,7 @@ struct PartitionTests {
             ["requestedClaims": #"{"access_token":{"x":1}}"#, "requestedClaimsHash": "abc"],
             ["requested_claims": ["access_token": ["x": 1]]], ["userAssertionHash": "h1"],
             ["user_assertion_hash": "h1"], ["ext": ["fmi_path": "p"]], ["ext_cache_key_hash": "h"],
-            ["additionalCacheKeyComponents": ["fmi_path": "p"]],
+            ["additionalCacheKeyComponents": ["fmi_path": "p"]], ["resource": "https://mcp.example/a"],
         ] as [KeyValuePairs<String, JSONValue>]
     )
     func `an access token of a partition neither replaces an ordinary one nor is served for it`(
@@ -40,6 +40,13 @@ struct PartitionTests {
         #expect(try served(alone) == nil)
         // A program that looks a token up by its key does not find it there either.
         #expect(try alone.export()["AccessToken"].object?.members.allSatisfy { $0.name.contains("-atext-") } == true)
+    }
+
+    @Test func `access tokens for two resources are two`() throws {
+        let resources: [JSONValue] = ["https://mcp.example/a", "https://mcp.example/b"]
+        let tokens = resources.map { JSONValue.accessToken("for", "s1", ["resource": $0]) }
+        let fixture = try TestStore(.cache(accessTokens: tokens, accounts: [.account()]))
+        #expect(try fixture.rows("AccessToken").map { $0["resource"] } == resources)
     }
 
     @Test func `empty parts are none`() throws {
