@@ -31,6 +31,12 @@ struct MSALCacheIndex {
         guard !bytes.isEmpty else {
             throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
+        guard !bytes.starts(with: Self.protectedStart) else {
+            throw TokenStoreError.notAnMSALCache(
+                "Windows has encrypted the document for its user",
+                Remedy(.checkSource, "decrypt it there, as that user, and import the result")
+            )
+        }
         guard !Self.isUTF16(bytes) else {
             throw TokenStoreError.notAnMSALCache("the document is in UTF-16, and a cache is in UTF-8")
         }
@@ -55,11 +61,15 @@ struct MSALCacheIndex {
         }
     }
 
-    /// Whether a document begins as JSON does in UTF-16: with a byte order mark, or an ASCII letter.
+    /// How the data begin that the Data Protection API of Windows has encrypted, as MSAL's libraries have it do there.
+    private static let protectedStart: [UInt8] = [0x01, 0x00, 0x00, 0x00, 0xD0, 0x8C, 0x9D, 0xDF]
+
+    /// Whether a document begins as JSON does in UTF-16: with a byte order mark, or with a bracket or white space.
     private static func isUTF16(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count > 1 else { return false }
         let start = (bytes[0], bytes[1])
-        return start == (0xFF, 0xFE) || start == (0xFE, 0xFF) || (start.0 == 0) != (start.1 == 0)
+        guard start != (0xFF, 0xFE), start != (0xFE, 0xFF) else { return true }
+        return (start.0 == 0) != (start.1 == 0) && "{[ \t\r\n".utf8.contains(start.0 | start.1)
     }
 
     /// The number of entries in all buckets.

@@ -47,6 +47,16 @@ struct BadDocumentTests {
         #expect(error?.problem == "the document is in UTF-16, and a cache is in UTF-8")
     }
 
+    @Test func `a document that Windows has encrypted is refused, and the reason says so`() throws {
+        let fixture = try TestStore()
+        func problem(_ bytes: [UInt8]) -> String? {
+            expectError(.failure) { try bytes.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) } }?.problem
+        }
+        let start: [UInt8] = [0x01, 0x00, 0x00, 0x00, 0xD0, 0x8C, 0x9D, 0xDF]
+        #expect(problem(start + [0x01, 0x15]) == "Windows has encrypted the document for its user")
+        #expect(problem([0x01, 0x00])?.contains("UTF-16") == false)
+    }
+
     @Test(arguments: ["{}", "\u{FEFF}{}", " {\n} ", "{\"AccessToken\":{}}", "{\"AccessToken\":null}"])
     func `an empty cache is one, and changes nothing`(document: String) throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
