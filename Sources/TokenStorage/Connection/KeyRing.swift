@@ -106,6 +106,60 @@ struct KeyRing: Sendable {
     }
 }
 
+extension StoreConnection {
+    /// The data keys that rows may be sealed or hashed under at this moment.
+    ///
+    /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
+    func currentKeys() throws -> KeyRing {
+        let ring = try keys()
+        let ids = Set(try connection.dataKeyIDs())
+        guard ids != ring.ids else { return ring }
+        if ids.isEmpty { return .openingNothing }
+        try reloadKeys()
+        return try keys()
+    }
+
+    /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
+    func reloadKeys() throws {
+        do {
+            try reloadKeysAtHand()
+        } catch is MissingDataKeys {
+            try fetchKeys()
+        }
+    }
+
+    /// The same in a transaction that writes, which waits for no key source: that may ask a person.
+    ///
+    /// - Throws: ``MissingDataKeys`` where another source has the key now.
+    func reloadKeysAtHand() throws {
+        if connection.isServer, try StoreHeader(connection, at: location).storeID != header.storeID {
+            throw ReplacedStore()
+        }
+        do {
+            try keyRing?.reload(from: connection, at: location)
+        } catch let error as SealingError where error.code == .otherKey {
+            throw MissingDataKeys()
+        }
+    }
+
+    /// Has the key source give the key anew.
+    func fetchKeys() throws {
+        let old = keyRing
+        keyRing = nil
+        do {
+            _ = try keys()
+        } catch {
+            // With no key ring this connection would pass for one opened without a key, which verifies nothing.
+            keyRing = old
+            throw error
+        }
+    }
+}
+
+/// A transaction cannot go on without the key source, for which it should not wait: another source has the key now, a
+/// purge of everything has taken the data keys along, or the store was moved and the key tells where to.
+struct MissingDataKeys: Error {}
+
 extension TokenStoreError {
     static func lostKeys(at location: StoreLocation) -> TokenStoreError {
         damaged(

@@ -198,15 +198,11 @@ extension StoreConnection {
             } catch is MissingDataKeys {
                 if let place = try newPlace() { throw TokenStoreError.moved(from: location, to: place) }
                 // A key source may ask a person, for which no transaction should wait.
-                keyRing = nil
-                _ = try keys()
+                try fetchKeys()
             }
         }
         throw TokenStoreError.busy("the keys of \(location) change all the time", .retryLater)
     }
-
-    /// A purge of everything has taken the data keys along, and the transaction has not begun its work.
-    private struct MissingDataKeys: Error {}
 
     /// Runs `body`, in the transaction that is open, with the data key that is current in it.
     private func underCurrentKey<Result>(_ body: () throws -> Result) throws -> Result {
@@ -215,7 +211,7 @@ extension StoreConnection {
         let current = try connection.isServer ? writableDataKeyID() : connection.currentDataKeyID()
         if let keyRing {
             guard let current else { throw MissingDataKeys() }
-            if current != Int64(keyRing.currentID) { try reloadKeys() }
+            if current != Int64(keyRing.currentID) { try reloadKeysAtHand() }
         }
         let result = try body()
         guard !(try isReplaced()) else {

@@ -209,38 +209,6 @@ package final class StoreConnection {
     /// More rekeys than this in a row, each during the opening of one store, are not to be expected.
     static let keyAttempts = 5
 
-    /// The data keys that rows may be sealed or hashed under at this moment.
-    ///
-    /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
-    func currentKeys() throws -> KeyRing {
-        let ring = try keys()
-        let ids = Set(try connection.dataKeyIDs())
-        guard ids != ring.ids else { return ring }
-        if ids.isEmpty { return .openingNothing }
-        try reloadKeys()
-        return try keys()
-    }
-
-    /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
-    func reloadKeys() throws {
-        if connection.isServer, try StoreHeader(connection, at: location).storeID != header.storeID {
-            throw ReplacedStore()
-        }
-        do {
-            try keyRing?.reload(from: connection, at: location)
-        } catch let error as SealingError where error.code == .otherKey {
-            let old = keyRing
-            keyRing = nil
-            do {
-                _ = try keys()
-            } catch {
-                // With no key ring this connection would pass for one opened without a key, which verifies nothing.
-                keyRing = old
-                throw error
-            }
-        }
-    }
-
     /// A key that a passphrase makes is never damaged or misplaced: another one is a wrong passphrase.
     private func explained(_ error: SealingError) throws -> SealingError {
         guard error.code == .otherKey, try keySource().kind == .passphrase else { return error }

@@ -133,7 +133,7 @@ extension StoreConnection {
     fileprivate func finishRekey(to key: UInt32) throws -> Bool {
         try lockKeys()
         // Another node may have moved the keys under another one.
-        try reloadKeys()
+        try reloadKeysAtHand()
         guard try keys().currentID == key else { return false }
         try connection.deleteOldDataKeys()
         if let keyRing, try currentSealer().format == .bound {
@@ -162,7 +162,7 @@ extension StoreConnection {
         if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
         if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
         // Another process may have moved the keys since this one opened the store; no third one does under the lock.
-        try reloadKeys()
+        try reloadKeysAtHand()
         let old = try keySource()
         let ring = try keys()
         return try source.create(keyContext([:])) { key, parameters, use in

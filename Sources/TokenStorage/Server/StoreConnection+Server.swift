@@ -196,7 +196,7 @@ extension StoreConnection {
             throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
         }
         // Without a key nothing can be added, and what is left may be deleted.
-        if !isHere, !isWithoutKey, let place = try newPlace() { throw TokenStoreError.moved(from: location, to: place) }
+        if !isHere, !isWithoutKey { throw MissingDataKeys() }
         return id
     }
 
