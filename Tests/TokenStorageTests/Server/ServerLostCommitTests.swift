@@ -198,6 +198,50 @@ struct ServerLostCommitTests {
         #expect(try await scene.other.accounts() == [])
     }
 
+    @Test(
+        .disabled(if: TestCluster.isWanted, "one server of its own tells as much"),
+        arguments: [false, true]
+    )
+    func `a commit that was cut off while it waited for a standby waits again`(isCancelled: Bool) async throws {
+        let server = try TestServer(["fsync = on"])
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        let owner = try server.connect()
+        try owner.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try owner.execute("SELECT pg_reload_conf()")
+        func waiter() throws -> Int64 {
+            try scene.count("SELECT pid::bigint FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        }
+        let isCut = LockedValue(false)
+        let isOver = LockedValue(false)
+        async let end: Void = store.perform { store in
+            defer { isOver.withLock { $0 = true } }
+            // The first ones may be done before the server knows that there is to be a standby.
+            repeat { try store.write { try $0.record(.import, outcome: "slow") } } while !isCut.withLock(\.self)
+        }
+        try await eventually { try waiter() > 0 }
+        let first = try waiter()
+        isCut.withLock { $0 = true }
+        try owner.execute("SELECT pg_terminate_backend(\(first))")
+        try await eventually { try isOver.withLock(\.self) || ![-1, first].contains(waiter()) }
+        try #require(!isOver.withLock(\.self))
+        if isCancelled {
+            try owner.execute("SELECT pg_cancel_backend(\(waiter()))")
+        } else {
+            try owner.run("ALTER SYSTEM RESET synchronous_standby_names")
+            try owner.execute("SELECT pg_reload_conf()")
+        }
+        do {
+            try await end
+            #expect(!isCancelled)
+        } catch let error as TokenStoreError {
+            #expect(isCancelled)
+            #expect(error.code == .storage)
+            #expect(error.problem.hasPrefix("a standby may not have"), "\(error.problem)")
+        }
+    }
+
     @Test(.disabled(if: TestCluster.isWanted, "of a transaction on several machines nobody tells whether it is over"))
     func `a commit that the server has not come to yet is waited for`() async throws {
         let scene = try Scene()
