@@ -147,6 +147,10 @@ struct StoreFile {
         }
     }
 
+    /// The indexes whose log a connection has open, each open for the next attempt: closing any descriptor of a file
+    /// takes the locks of all connections of this process from it.
+    private static let busyIndexes = LockedValue<[FileStatus.Identity: Int32]>([:])
+
     /// Empties the log of a file that was replaced, whose changes would get into the one that has the name now.
     ///
     /// It is emptied and not removed, for a program that is opening it at this moment. Every connection holds a lock on
@@ -154,10 +158,15 @@ struct StoreFile {
     ///
     /// - Returns: false if a connection still has the log open; true too if the log is another one by now.
     func emptyLog(ofReplaced log: FileStatus.Identity) throws -> Bool {
-        let index = open(path.sharedMemory, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        defer { if index >= 0 { close(index) } }
+        let identity = FileStatus(path.sharedMemory)?.identity
+        let kept = identity.flatMap { identity in Self.busyIndexes.withLock { $0.removeValue(forKey: identity) } }
+        let index = kept ?? open(path.sharedMemory, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         let connections: Int64 = 128
-        guard index < 0 || KernelLock.tryLock(index, start: connections, count: 1) else { return false }
+        guard index < 0 || KernelLock.tryLock(index, start: connections, count: 1) else {
+            if let identity { Self.busyIndexes.withLock { $0[identity] = index } }
+            return false
+        }
+        defer { if index >= 0 { close(index) } }
         let descriptor = Self.openExisting(path.log)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, FileStatus(path.log)?.identity == log else { return true }

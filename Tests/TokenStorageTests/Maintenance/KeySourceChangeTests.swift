@@ -86,6 +86,16 @@ struct KeySourceChangeTests {
         #expect(try Self.locks(onIndexOf: fixture.path) == before)
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/locks"), "the kernel tells of locks"))
+    func `a look whether a log is in use keeps the locks of this process`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let before = try Self.locks(onIndexOf: fixture.path)
+        #expect(!before.isEmpty)
+        let log = try #require(FileStatus(fixture.path.log)).identity
+        for _ in 0..<2 { #expect(try !StoreFile(path: fixture.path, timeout: .zero).emptyLog(ofReplaced: log)) }
+        #expect(try Self.locks(onIndexOf: fixture.path) == before)
+    }
+
     @Test func `a store moves to the environment, to a passphrase and back`() throws {
         let key = Data(repeating: 9, count: 32).base64EncodedString()
         let fixture = try TestStore {
