@@ -24,7 +24,7 @@ extension TokenStore {
         do {
             guard let found = try totals(at: path, options: options) else { return PurgeCounts() }
             counts = found
-            if !dryRun { try open(at: path, options: options).deleteEverything(progress) }
+            if !dryRun { counts.removedFiles = try open(at: path, options: options).deleteEverything(progress) }
         } catch let error as TokenStoreError where error.code == .damaged {
             counts = PurgeCounts()
             counts.removedFiles = try destroy(path, options: options, dryRun: dryRun)
@@ -71,7 +71,9 @@ extension TokenStore {
         do {
             return try inspect(at: path, options: options)?.read { session in
                 try session.requireFinishedMove()
-                return try session.totals()
+                var counts = try session.totals()
+                counts.removedFiles = try session.ownAnswers().map(\.name)
+                return counts
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             let file = StoreFile(path: path, timeout: options.busyTimeout)
@@ -79,23 +81,24 @@ extension TokenStore {
         }
     }
 
-    private func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
+    /// - Returns: the files with answers that were waiting beside the store, which went too.
+    @discardableResult
+    private func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws -> [String] {
         let lock = try location.path.map { try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout) }
         defer { withExtendedLifetime(lock) {} }
         if location.path == nil { try deleteAccountsInPages(progress) }
-        let erasure = try withWriter { session in
+        let (erasure, answers) = try withWriter { session in
             // As no row is left, none can lose the row that it refers to, which would be looked for row by row.
             try session.connection.withoutReferences {
                 try session.withLongStatements { try session.write { try session.deleteEverything(progress) } }
             }
-            // What waits in files is sealed under keys that are gone; an answer of another store is not.
-            for file in try location.path.map({ try PendingFile.all(of: $0) }) ?? []
-            where file.storeID == session.header.storeID {
-                try file.destroy()
-            }
-            return try session.erasure(within: options.busyTimeout)
+            // What waits in files is sealed under keys that are gone.
+            let answers = try session.ownAnswers()
+            for file in answers { try file.destroy() }
+            return (try session.erasure(within: options.busyTimeout), answers.map(\.name))
         }
         if case .unfinished(let error) = erasure { throw error }
+        return answers
     }
 
     /// Deletes the accounts of a server, so many at a time that nobody who signs in waits for long; those that come
@@ -120,7 +123,7 @@ extension TokenStore {
 
     /// Overwrites and removes the files of a store that cannot be read.
     ///
-    /// - Returns: the database, or the log that was left of it.
+    /// - Returns: the database, or the log that was left of it, and the answers that waited beside it.
     private static func destroy(_ path: StorePath, options: StoreOptions, dryRun: Bool) throws -> [String] {
         let files = StoreFiles(path, source: options.keySource)
         try FilePermissions(path: path, isInspection: false).checkDirectory()
@@ -128,18 +131,21 @@ extension TokenStore {
         try files.requireOwnDatabase()
         let isFile = FileStatus(path.database) != nil
         let removed = [isFile ? path.database : path.log]
-        if dryRun { return removed }
+        // Whose answers they are is told by what is left of the database.
+        func answers() throws -> [PendingFile] {
+            try PendingFile.all(of: path).filter { $0.storeID.map { files.holdStoreID($0) } ?? false }
+        }
+        if dryRun { return try removed + answers().map(\.name) }
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         let access = isFile ? try ExclusiveAccess.wait(for: path, timeout: options.busyTimeout) : nil
         defer { withExtendedLifetime(access) {} }
         try files.requireOwnDatabase()
-        // Whose answers they are is told by what is left of the database.
-        let answers = try PendingFile.all(of: path).filter { $0.storeID.map { files.holdStoreID($0) } ?? false }
+        let waiting = try answers()
         try files.eraseDatabase()
-        for file in answers { try file.destroy() }
+        for file in waiting { try file.destroy() }
         try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
-        return removed
+        return removed + waiting.map(\.name)
     }
 
     /// Overwrites and removes the copies of a store beside it that show that they are ours.

@@ -256,7 +256,8 @@ public struct PurgeCounts: Hashable, Sendable {
     /// ID tokens that were removed.
     public var idTokens = 0
 
-    /// Files that were removed: copies of the store, and a store too damaged to be read.
+    /// Files that were removed: copies of the store, a store too damaged to be read, and answers of issuers that waited
+    /// beside it.
     public var removedFiles: [String] = []
 
     /// Files that have the name of a copy and were left alone, for they do not show that they are one.

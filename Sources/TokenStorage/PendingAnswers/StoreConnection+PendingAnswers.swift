@@ -73,6 +73,14 @@ extension StoreConnection {
         }
     }
 
+    /// The files of answers that are this store's, whether or not they can be opened.
+    ///
+    /// The stores `x` and `x.db` of one directory have their answers under the same names.
+    func ownAnswers() throws -> [PendingFile] {
+        guard let path = location.path else { return [] }
+        return try PendingFile.all(of: path).filter { $0.storeID == header.storeID }
+    }
+
     /// Why files named like answers will not be taken in; no repair of the database changes that.
     func unreadableAnswers() throws -> [(file: PendingFile, error: UnreadableAnswer)] {
         guard let path = location.path else { return [] }

@@ -51,7 +51,7 @@ extension TokenStore {
 
     /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.
     ///
-    /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible.
+    /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible, or nothing will take the file in.
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
         let start = ContinuousClock.now
         do {
@@ -136,7 +136,7 @@ extension TokenStore {
             answer.lastEvent = room.lastEvent
             let file = try write(answer, in: room)
             if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
-            return try answer.pending(because: cause.problem)
+            if cause.code != .moved { return try answer.pending(because: cause.problem) }
         } catch {
             throw TokenStoreError.notStored(answer.response, because: cause)
         }
@@ -145,6 +145,8 @@ extension TokenStore {
     private func write(_ answer: PendingAnswer, in space: AnswerSpace) throws -> PendingFile {
         // A rekey takes in what waits before it forgets the old key, under the same lock; without it, the key that is
         // current now may be gone in a moment.
+        // No command takes it in until somebody takes the move back, and the new place never has it.
+        throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
         let lock = try lockOfAnswers()
         defer { withExtendedLifetime(lock) {} }
         // The key and the id of one store: a space that was taken before there was a store knows neither.
@@ -208,6 +210,18 @@ extension PendingAnswer {
         let granted = response.scope ?? request.scope
         let token = AccessTokenRow(response, request: request, realm: Realm(identity.realm), now: receivedAt)
         let stored = identity.storedAccount(typed: request.username)
+extension TokenStoreError {
+    /// That a store was moved, as it is said where an answer waits beside it.
+    fileprivate var keepingAnswer: TokenStoreError {
+        let isKnown = remedy?.code == .choosePath
+        return TokenStoreError(
+            code,
+            problem + ", and a file beside it keeps them in case that the move is taken back",
+            isKnown ? Remedy.signIn("name the store with its new place, and sign in there again") : remedy
+        )
+    }
+}
+
         return SavedTokens(
             account: used?.account ?? identity.account?.id,
             accessToken: token.map { AccessToken($0) },

@@ -13,7 +13,8 @@ extension TokenStore {
     /// When this returns, the tokens are on disk; use the access token only then. A response that the store cannot
     /// take is put, sealed, into a file beside it: ``SavedTokens/Outcome/pending(reason:)``.
     ///
-    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if neither was possible.
+    /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if neither was possible, or only a file beside a
+    ///   store that was moved meanwhile has it.
     @discardableResult
     public func save(_ response: TokenResponse, for request: TokenRequest) throws -> SavedTokens {
         try save(response, for: request, in: nil)

@@ -91,8 +91,17 @@ struct CopyTests {
         expectCode(.moved) { _ = try scene.file.another() }
         #expect(try TokenStore.inspect(at: scene.file.path, options: scene.file.options)?.status().movedTo == place)
         #expect(try TokenStore.inspect(at: scene.file.path, options: scene.file.options)?.check() == [])
+        // Who signs in meanwhile is told that it counts for the old place alone.
+        let late = #expect(throws: TokenStoreError.self) { try scene.file.signIn(.signIn()) }
+        #expect(late?.code == .notStored)
+        #expect(late?.problem.contains(place) == true, "\(late?.problem ?? "")")
+        #expect(late?.remedy?.code == .signIn)
         // What is left of it can be deleted.
-        #expect(try TokenStore.purgeAll(at: scene.file.path, options: scene.file.options).accounts == 3)
+        let answers = try scene.file.path.pendingAnswers()
+        #expect(answers.count == 1)
+        let purged = try TokenStore.purgeAll(at: scene.file.path, options: scene.file.options)
+        #expect(purged.accounts == 3)
+        #expect(purged.removedFiles == answers)
     }
 
     @Test func `a move that was cut off goes on, and can be taken back`() throws {

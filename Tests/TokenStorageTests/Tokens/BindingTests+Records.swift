@@ -90,8 +90,11 @@ extension BindingTests {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         try edit(fixture, "UPDATE data_key SET is_current = 2")
-        let outcome = try fixture.signIn(.signIn()).outcome
-        if case .pending = outcome {} else { Issue.record("\(outcome)") }
+        let error = #expect(throws: TokenStoreError.self) { try fixture.signIn(.signIn()) }
+        #expect(error?.code == .notStored)
+        #expect(error?.cause == .moved)
+        #expect(error?.problem.contains("a file beside it keeps them") == true, "\(error?.problem ?? "")")
+        #expect(error?.remedy?.code == .undoMove)
         #expect(try fixture.path.pendingAnswers().count == 1)
         try TokenStore.undoMove(at: fixture.location, options: fixture.options)
         _ = try fixture.another().takeInAnswers()
