@@ -28,25 +28,39 @@ extension TokenStore {
                 return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
             }
             let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak)
-            let resealed = try finishRekey(by: session, progress)
+            // Later ones are of programs that have the new key.
+            let start = source != nil || isResumed ? session.now : nil
+            let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
             try session.emptyLog()
+            let notes = [isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
             return RekeyReport(
                 resealed: resealed,
                 keySource: session.header.keySource,
                 resumed: isResumed,
-                note: note
+                note: notes.isEmpty ? nil : notes.joined(separator: "; ")
             )
         }
     }
 
+    private static let adviceOnRefreshes =
+        "a refresh that was under way has not ended; if its program cannot have the new key, it says that the tokens were "
+        + "not stored, and the account has to sign in again"
+
     /// Seals everything anew under the current data key, and takes the older ones away.
     ///
-    /// - Returns: how many values were sealed anew.
-    private func finishRekey(by session: StoreConnection, _ progress: TokenStore.ProgressHandler?) throws -> Int {
+    /// Refreshes that began until `start`, where that is given, are waited for first.
+    ///
+    /// - Returns: how many values were sealed anew, and whether all of those refreshes ended.
+    private func finishRekey(
+        by session: StoreConnection,
+        awaitingRefreshesUntil start: Int64?,
+        _ progress: TokenStore.ProgressHandler?
+    ) throws -> (resealed: Int, isComplete: Bool) {
         var resealed = 0
         while true {
             let key = try session.currentKeys().currentID
             resealed += try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
+            let isComplete = try start.map { try awaitAnswers(toRefreshesBegunBy: $0, session) } ?? true
             // What waits in files is sealed under the old key, and so is what another process puts into one until it
             // sees the new key, which it reads under this lock.
             let pending = try location.path.map {
@@ -54,8 +68,26 @@ extension TokenStore {
             }
             defer { withExtendedLifetime(pending) {} }
             if pending != nil { _ = try session.takeInAnswers() }
-            if try session.write({ try session.finishRekey(to: key) }) { return resealed }
+            if try session.write({ try session.finishRekey(to: key) }) { return (resealed, isComplete) }
         }
+    }
+
+    /// Waits for the answers to refreshes whose programs may not have the key from its new source: such a program puts
+    /// the answer into a file under the old data key.
+    ///
+    /// A server has no files beside it.
+    ///
+    /// - Returns: whether all of them were stored in time.
+    private func awaitAnswers(toRefreshesBegunBy start: Int64, _ session: StoreConnection) throws -> Bool {
+        let end = ContinuousClock.now + options.busyTimeout
+        var pauses = Pauses()
+        while location.path != nil, try session.refreshesUnderWay(begunBy: start) > 0 {
+            guard ContinuousClock.now < end else { return false }
+            pauses.next(until: end)
+            // That ends the refresh whose answer it is.
+            try takeInAnswers(by: session)
+        }
+        return true
     }
 }
 
@@ -106,7 +138,7 @@ extension StoreConnection {
     private func startRekey() throws -> Bool {
         try lockKeys()
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.
-        try reloadKeys()
+        try reloadKeysAtHand()
         guard try connection.dataKeyCount() == 1 else { return true }
         try addDataKey(under: keys().keyEncryptionKey)
         try keyRing?.reload(from: connection, at: location)
@@ -162,7 +194,7 @@ extension StoreConnection {
         if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
         if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
         // Another process may have moved the keys since this one opened the store; no third one does under the lock.
-        try reloadKeysAtHand()
+        try reloadKeys()
         let old = try keySource()
         let ring = try keys()
         return try source.create(keyContext([:])) { key, parameters, use in

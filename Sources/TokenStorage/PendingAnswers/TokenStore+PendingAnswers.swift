@@ -42,11 +42,16 @@ extension TokenStore {
     @discardableResult
     package func takeInAnswers() throws -> Bool {
         guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return false }
-        return try withWriter { session in
-            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
-            defer { withExtendedLifetime(lock) {} }
-            return try !session.takeInAnswers().isEmpty
-        }
+        return try withWriter { try takeInAnswers(by: $0) }
+    }
+
+    /// The same by a caller who has the connection that writes.
+    @discardableResult
+    func takeInAnswers(by session: StoreConnection) throws -> Bool {
+        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return false }
+        let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        return try !session.takeInAnswers().isEmpty
     }
 
     /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.
@@ -140,24 +145,25 @@ extension TokenStore {
         } catch {
             throw TokenStoreError.notStored(answer.response, because: cause)
         }
+        // No command takes it in until somebody takes the move back, and the new place never has it.
+        throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
     }
 
     private func write(_ answer: PendingAnswer, in space: AnswerSpace) throws -> PendingFile {
         // A rekey takes in what waits before it forgets the old key, under the same lock; without it, the key that is
         // current now may be gone in a moment.
-        // No command takes it in until somebody takes the move back, and the new place never has it.
-        throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
         let lock = try lockOfAnswers()
         defer { withExtendedLifetime(lock) {} }
-        // The key and the id of one store: a space that was taken before there was a store knows neither.
-        let newest = newestSealer()
-        guard let sealer = newest?.sealer ?? space.sealer else {
-            throw TokenStoreError.storage("there is no store yet to seal the answer for", .signInAgain)
+        // Where the store cannot be read, what was known of it has to do; a space that was taken before there was one
+        // knows nothing.
+        let (found, storeID) = fittingSealer(besides: space) ?? (sealer: space.sealer, storeID: space.storeID)
+        guard let sealer = found else {
+            throw TokenStoreError.storage("the store has no key by now that this program could have", .signInAgain)
         }
         guard let file = space.file else {
             throw TokenStoreError.storage("no room was taken for the answer", .retry)
         }
-        try space.publish(file.sealed(answer, by: sealer, storeID: newest?.storeID ?? space.storeID))
+        try space.publish(file.sealed(answer, by: sealer, storeID: storeID))
         return file
     }
 
@@ -169,16 +175,17 @@ extension TokenStore {
         }
     }
 
-    /// The current key as the file has it, and the id of the store there; nil where they cannot be read.
-    private func newestSealer() -> (sealer: Sealer, storeID: [UInt8])? {
-        do {
-            let found: (sealer: Sealer?, storeID: [UInt8])? = try withWriter(within: options.answerWait) { session in
-                (try session.currentKeys().currentSealer, session.header.storeID)
-            }
-            guard let found, let sealer = found.sealer else { return nil }
-            return (sealer, found.storeID)
-        } catch {
-            return nil
+    /// A key that the store will open the answer with, and the store's id; without a key where it has none that can be
+    /// had, and nil where the store cannot be read.
+    private func fittingSealer(besides space: AnswerSpace) -> (sealer: Sealer?, storeID: [UInt8])? {
+        try? withWriter(within: options.answerWait) { session -> (sealer: Sealer?, storeID: [UInt8]) in
+            let (ids, storeID) = (try session.connection.dataKeyIDs(), session.header.storeID)
+            // The source that has the key now may ask a person, for which the others who want the lock should not wait.
+            try? session.reloadKeysAtHand()
+            let known = [session.keyRing?.currentSealer, space.storeID == storeID ? space.sealer : nil]
+            if let fit = known.compactMap(\.self).first(where: { ids.contains($0.keyID) }) { return (fit, storeID) }
+            guard !ids.isEmpty else { return (nil, storeID) }
+            return (try? session.currentKeys().currentSealer, storeID)
         }
     }
 
@@ -203,13 +210,6 @@ struct UncommittedAnswer: Error {
     let cause: TokenStoreError
 }
 
-extension PendingAnswer {
-    /// What the caller gets of an answer that waits in a file.
-    fileprivate func pending(because reason: String) throws -> SavedTokens {
-        let identity = try ResponseIdentity(response, request: request)
-        let granted = response.scope ?? request.scope
-        let token = AccessTokenRow(response, request: request, realm: Realm(identity.realm), now: receivedAt)
-        let stored = identity.storedAccount(typed: request.username)
 extension TokenStoreError {
     /// That a store was moved, as it is said where an answer waits beside it.
     fileprivate var keepingAnswer: TokenStoreError {
@@ -222,6 +222,13 @@ extension TokenStoreError {
     }
 }
 
+extension PendingAnswer {
+    /// What the caller gets of an answer that waits in a file.
+    fileprivate func pending(because reason: String) throws -> SavedTokens {
+        let identity = try ResponseIdentity(response, request: request)
+        let granted = response.scope ?? request.scope
+        let token = AccessTokenRow(response, request: request, realm: Realm(identity.realm), now: receivedAt)
+        let stored = identity.storedAccount(typed: request.username)
         return SavedTokens(
             account: used?.account ?? identity.account?.id,
             accessToken: token.map { AccessToken($0) },

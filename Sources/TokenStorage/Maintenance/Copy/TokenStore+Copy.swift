@@ -197,11 +197,13 @@ extension StoreConnection {
         }
     }
 
-    /// How many refreshes began in the last minute and have not ended: their answers are yet to be stored.
-    func refreshesUnderWay() throws -> Int64 {
+    /// How many refreshes began in the last minute, and until `end` where that is given, and have not ended: their
+    /// answers are yet to be stored.
+    func refreshesUnderWay(begunBy end: Int64 = .max) throws -> Int64 {
         try connection.integer(
-            "SELECT count(*) FROM refresh_attempt WHERE outcome IS NULL AND started_at > ?1",
-            .integer(now - 60)
+            "SELECT count(*) FROM refresh_attempt WHERE outcome IS NULL AND started_at > ?1 AND started_at <= ?2",
+            .integer(now - 60),
+            .integer(end)
         ) ?? 0
     }
 }
