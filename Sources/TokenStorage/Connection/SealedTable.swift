@@ -28,6 +28,9 @@ final class SealedTable: Sendable {
     /// Whether a server keeps the account's id in a row although a file, which finds rows by their own, does not.
     let isOwnedOnServers: Bool
 
+    /// Where the account's id stands in ``selection`` that is a part of a row's key on a server; nil where there is none.
+    let ownerOnServers: CInt?
+
     /// Where the first sealed column stands in ``columns``.
     let firstSealed: CInt
 
@@ -67,6 +70,8 @@ final class SealedTable: Sendable {
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]
         let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
+        let others = heading.count + clear.count + sealed.count
+        ownerOnServers = isOwned ? 1 : derived.firstIndex(of: "account_id").map { CInt(others + $0) }
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
         origin = "FROM \(name) t " + (isOwned ? "LEFT JOIN account a ON a.id = t.account_id " : "")
         selection = "SELECT \(columns) \(origin)"
@@ -185,14 +190,17 @@ extension SealedTable {
     private var resealing: SQL {
         let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
         return SQL { dialect in
-            let owner = isOwned && dialect == .postgreSQL ? " AND account_id = ?\(sealed.count + 2)" : ""
+            let owner = isKeyedByOwner(on: dialect) ? " AND account_id = ?\(sealed.count + 2)" : ""
             return "UPDATE \(name) SET \(assignments) WHERE id = ?1\(owner)"
         }
     }
+    /// Whether a row that was selected with ``selection`` is found by the id at ``ownerOnServers`` and its own.
+    func isKeyedByOwner(on dialect: Dialect) -> Bool { dialect == .postgreSQL && ownerOnServers != nil }
+
 
     /// Values for ``reseal``: of a row that was selected with ``selection``.
     func resealing(_ row: Int64, of owner: Int64, with values: [Value], on dialect: Dialect) -> [Value] {
-        [.integer(row)] + values + (isOwned && dialect == .postgreSQL ? [.integer(owner)] : [])
+        [.integer(row)] + values + (isKeyedByOwner(on: dialect) ? [.integer(owner)] : [])
     }
 }
 

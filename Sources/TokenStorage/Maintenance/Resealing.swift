@@ -9,7 +9,7 @@ private struct RowPlace {
     let row: Int64
 
     func values(for table: SealedTable, on dialect: Dialect) -> [Value] {
-        table.isOwned && dialect == .postgreSQL ? [.integer(owner), .integer(row)] : [.integer(row)]
+        table.isKeyedByOwner(on: dialect) ? [.integer(owner), .integer(row)] : [.integer(row)]
     }
 }
 
@@ -20,14 +20,15 @@ extension SealedTable {
     /// Over several machines rows cannot be locked while they are looked for.
     fileprivate func batch(of count: Int, on dialect: Dialect, isDistributed: Bool) -> String {
         guard dialect == .postgreSQL else { return selection(after: "?1") }
-        let place = isOwned ? ("(t.account_id, t.id) > (?1, ?2)", "t.account_id, t.id") : ("t.id > ?1", "t.id")
+        let isKeyed = isKeyedByOwner(on: dialect)
+        let place = isKeyed ? ("(t.account_id, t.id) > (?1, ?2)", "t.account_id, t.id") : ("t.id > ?1", "t.id")
         let lock = isDistributed ? "" : " FOR UPDATE OF t"
         return selection + "WHERE \(place.0) ORDER BY \(place.1) LIMIT \(count)\(lock)"
     }
 
     /// ``reseal`` of a row whose proof is still the one of the last value, as it has another after each change.
     fileprivate var resealUnchanged: String {
-        reseal.postgreSQL + " AND \(sealed[0]) IS NOT DISTINCT FROM ?\(sealed.count + (isOwned ? 3 : 2))"
+        reseal.postgreSQL + " AND \(sealed[0]) IS NOT DISTINCT FROM ?\(sealed.count + (ownerOnServers != nil ? 3 : 2))"
     }
 }
 
@@ -80,10 +81,11 @@ extension StoreConnection {
         let size = batch
         let rows = try connection.prepare(table.batch(of: size, on: connection.dialect, isDistributed: isDistributed))
         try rows.forEach(last.values(for: table, on: connection.dialect)) { row in
-            end = RowPlace(owner: row.integer(1), row: row.integer(0))
+            let owner = row.integer(table.ownerOnServers ?? 1)
+            end = RowPlace(owner: owner, row: row.integer(0))
             seen += 1
             if let values = try resealed(row, of: table, under: current) {
-                stale.append((row.integer(0), row.integer(1), values, row.value(table.firstSealed)))
+                stale.append((row.integer(0), owner, values, row.value(table.firstSealed)))
             }
             return seen < size
         }
@@ -164,9 +166,8 @@ extension StoreConnection {
                     guard let secret else { return .null }
                     return .blob(try seal(secret, of: row, in: table, index, under: currentSealer()))
                 }
-                values.append(
-                    table.resealing(row.integer(0), of: row.integer(1), with: boxes, on: connection.dialect)
-                )
+                let owner = row.integer(table.ownerOnServers ?? 1)
+                values.append(table.resealing(row.integer(0), of: owner, with: boxes, on: connection.dialect))
                 return true
             }
             for row in values { try connection.run(table.reseal, row) }

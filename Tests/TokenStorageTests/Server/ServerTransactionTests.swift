@@ -1,6 +1,7 @@
 import Foundation
 import OAuth
 import PostgreSQL
+import SQL
 import TestSupport
 import TestTraits
 import Testing
@@ -161,5 +162,31 @@ struct ServerTransactionTests {
         #expect(error?.code == .notStored)
         #expect(error?.response?.refreshToken == Secret("r-b"))
         expectCode(.unreachable) { _ = try scene.open() }
+    }
+
+    @Test func `entries of two accounts with one id are sealed anew, each for itself`() throws {
+        let store = try ServerScene().createdStore()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        try store.save(ServerScene.response("u2", token: "b"), for: ServerScene.request())
+        let accounts = try store.accounts().map(\.id)
+        try store.write { session in
+            for account in accounts {
+                let (row, mark) = (try #require(try session.accountRow(account)), try session.newMark(of: account))
+                try session.write(
+                    .event,
+                    id: nil,
+                    new: 900,
+                    clear: [
+                        .integer(Fixture.now), .text("x"), .integer(1), .text("refresh"),
+                        .text(account.homeAccountID), .blob(mark), .null, .null,
+                    ],
+                    sealed: [Secret("")],
+                    derived: [.integer(row)]
+                )
+            }
+        }
+        _ = try store.rekey()
+        #expect(try store.events().count { $0.id == 900 } == 2)
+        #expect(try store.check() == [])
     }
 }
