@@ -137,8 +137,13 @@ final class SealedTable: Sendable {
     /// ``selection`` with further columns.
     func selection(with further: String) -> String { "SELECT \(columns), \(further) \(origin)" }
 
-    /// ``selection`` of rows whose account is there, by which an index may find them.
-    var ownedSelection: String { "SELECT \(columns) FROM \(name) t JOIN account a ON a.id = t.account_id " }
+    /// ``selection`` of the rows of the account with the key ?1 and the authority ?2, by which an index finds them.
+    ///
+    /// What was found for another account does not open: values are bound to the one that was asked for.
+    var ownedSelection: String {
+        "SELECT \(columns(of: "t", owner: "a.id", authority: "?2", key: "?1"))"
+            + " FROM \(name) t JOIN account a ON a.id = t.account_id "
+    }
 }
 
 // MARK: - Writing

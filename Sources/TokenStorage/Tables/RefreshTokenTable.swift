@@ -229,12 +229,12 @@ extension StoreConnection {
 
     private static let rowOfToken = SQL { dialect in
         SealedTable.refreshToken.ownedSelection + """
-            WHERE t.id = ?1
-                AND \(dialect.account("a", key: "?2", authority: "?3", rows: 4, owners: ["t.account_id"]))
+            WHERE t.id = ?3
+                AND \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
             """
     }
 
     private func identity(of token: StoredRefreshToken) -> [Value] {
-        values(.integer(token.rowID), .text(token.account.key), .text(token.account.issuer), of: token.account)
+        values(.text(token.account.key), .text(token.account.issuer), .integer(token.rowID), of: token.account)
     }
 }

@@ -36,11 +36,11 @@ extension StoreConnection {
             try connection.first(
                 Self.throttleAlike,
                 values(
+                    .text(account.key),
+                    .text(account.issuer),
                     .blob(key),
                     .integer(now),
                     .integer(Throttle.longest),
-                    .text(account.key),
-                    .text(account.issuer),
                     of: account
                 )
             ) { row -> Throttle? in
@@ -58,8 +58,8 @@ extension StoreConnection {
 
     private static let throttleAlike = SQL { dialect in
         SealedTable.throttle.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?4", authority: "?5", rows: 6, owners: ["t.account_id"]))
-                AND t.key = ?1 AND t.ends_at > ?2 AND t.ends_at <= ?2 + ?3
+            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 6, owners: ["t.account_id"]))
+                AND t.key = ?3 AND t.ends_at > ?4 AND t.ends_at <= ?4 + ?5
             """
     }
 
