@@ -119,7 +119,8 @@ extension StoreConnection {
 
     /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
     ///
-    /// Of a row that was altered nothing is taken over.
+    /// Of a row that was altered nothing is taken over. One of another account, which an index named, stays, and the
+    /// token gets a row of its own: it is not to be had again.
     func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {
         var replacement = token
         let replaced = try connection.first(Self.rowOfRefreshToken, .integer(id), .integer(account)) {
@@ -133,7 +134,7 @@ extension StoreConnection {
             replacement.environment = row.text(SealedTable.refreshToken["environment"])
             return (secret, generation)
         }
-        guard let (secret, generation) = replaced else { return }
+        guard let (secret, generation) = replaced else { return try insertRefreshToken(token, account: account) }
         if let secret { try deleteRefreshTokens(secret, account: account, besides: id) }
         try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
     }
