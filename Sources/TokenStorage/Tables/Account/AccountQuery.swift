@@ -17,6 +17,9 @@ struct AccountQuery {
     /// The same for tags.
     let tags: [TagCriterion]
 
+    /// The same for what is in the rows of accounts and tenants as well.
+    let inRows: [AccountCriterion]
+
     /// Whether ID tokens are opened to see which accounts fit.
     var opensTokens: Bool { !opened.isEmpty || !indexed.isEmpty }
 
@@ -39,6 +42,7 @@ struct AccountQuery {
         condition = query.conditions.isEmpty ? "TRUE" : query.conditions.joined(separator: " AND ")
         values = query.values
         (self.opened, self.indexed, self.tags) = (opened, indexed, tags)
+        inRows = alternative.criteria.filter(\.isInRows)
     }
 }
 

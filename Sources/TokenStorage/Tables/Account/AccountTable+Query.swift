@@ -187,10 +187,16 @@ extension StoreConnection {
         }
     }
 
-    /// Whether an account that the statement of a query found has what only its sealed rows tell.
+    /// Whether an account that the statement of a query found has what only its own rows tell.
     private func meets(_ query: AccountQuery, account: Int64) throws -> Bool {
+        // An index finds rows, and does not decide: it is not sealed.
+        guard try rowsMeet(query.inRows, account: account) else {
+            throw TokenStoreError.damaged(
+                "an index of \(location) names an account that is not the one it was asked for",
+                .repair
+            )
+        }
         guard try query.opened.allSatisfy({ try hasClaim($0, account: account) }) else { return false }
-        // The index finds rows, and does not decide: it is not sealed.
         guard try query.tags.allSatisfy({ try hasTag($0, account: account) }) else {
             throw TokenStoreError.damaged(
                 "the index of tags of \(location) names an account that lacks the tag",
