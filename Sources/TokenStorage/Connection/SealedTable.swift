@@ -28,7 +28,7 @@ final class SealedTable: Sendable {
     /// Whether a server keeps the account's id in a row although a file, which finds rows by their own, does not.
     let isOwnedOnServers: Bool
 
-    /// Where the account's id stands in ``selection`` that is a part of a row's key on a server; nil where there is none.
+    /// Where the account's id stands in ``selection`` that is part of a row's key on a server; nil: there is none.
     let ownerOnServers: CInt?
 
     /// Where the first sealed column stands in ``columns``.
@@ -152,7 +152,7 @@ extension SealedTable {
     /// Writes a new row; one of its id, or with what only one row may have, is an error.
     var insert: SQL { statements.insert }
 
-    /// Writes the row of an id, new or not.
+    /// Writes the row of an id, new or not; in a file nothing where the row is of another account.
     var upsert: SQL { statements.upsert }
 
     /// Writes the sealed columns of a row.
@@ -183,14 +183,19 @@ extension SealedTable {
         SQL { dialect in
             let isFoundByOwner = isFoundByOwner(on: dialect)
             let changed = written(on: dialect).filter { !isFoundByOwner || $0 != "account_id" }
+            // An index of a file may name the row of another account.
+            let owner = isOwned && !isFoundByOwner ? " WHERE \(name).account_id IS excluded.account_id" : ""
             return insertion(on: dialect) + " ON CONFLICT (\(isFoundByOwner ? "account_id, id" : "id")) DO UPDATE SET "
-                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ") + owner
         }
     }
 
     private func written(on dialect: Dialect) -> [String] {
         (hasOwner(on: dialect) ? ["account_id"] : []) + clear + sealed + derived
     }
+
+    /// Whether a row that was selected with ``selection`` is found by the id at ``ownerOnServers`` and its own.
+    func isKeyedByOwner(on dialect: Dialect) -> Bool { dialect == .postgreSQL && ownerOnServers != nil }
 
     private var resealing: SQL {
         let assignments = sealed.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
@@ -199,9 +204,6 @@ extension SealedTable {
             return "UPDATE \(name) SET \(assignments) WHERE id = ?1\(owner)"
         }
     }
-    /// Whether a row that was selected with ``selection`` is found by the id at ``ownerOnServers`` and its own.
-    func isKeyedByOwner(on dialect: Dialect) -> Bool { dialect == .postgreSQL && ownerOnServers != nil }
-
 
     /// Values for ``reseal``: of a row that was selected with ``selection``.
     func resealing(_ row: Int64, of owner: Int64, with values: [Value], on dialect: Dialect) -> [Value] {

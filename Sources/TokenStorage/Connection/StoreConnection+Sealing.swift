@@ -106,6 +106,7 @@ extension StoreConnection {
     /// A new row gets the id `new`, where that is given.
     ///
     /// - Returns: the id of the row.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if an index gave the row of another account.
     @discardableResult
     func write(
         _ table: SealedTable,
@@ -146,10 +147,16 @@ extension StoreConnection {
             values.append(.blob(try sealer.seal(secret, as: location, with: clearValues.bytes)))
         }
         try connection.run(known == nil ? table.insert : table.upsert, values + derived)
+        if known != nil, table.isOwned, !connection.isServer, connection.changes == 0 { throw misplacedRow() }
         if isWriting, known ?? new == nil {
             witness.newRow = (table, id, table.hasOwner(on: .postgreSQL) ? account ?? 0 : nil)
         }
         return id
+    }
+
+    /// An index is not sealed, and names a row that is of another account.
+    func misplacedRow() -> TokenStoreError {
+        .damaged("an index of \(location) names the row of another account", .repair)
     }
 
     /// The account of a row as a statement's value; nil is none.

@@ -7,11 +7,40 @@ extension StoreConnection {
     func accounts(called homeAccountID: String) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
         return try connection.all(
-            "SELECT id, authority, home_account_id FROM account WHERE account_key IN (?1, ?2)",
+            """
+            SELECT r.id, r.authority, r.home_account_id FROM account a JOIN account r ON r.id = a.id
+            WHERE a.account_key IN (?1, ?2)
+            """,
             .text(keys[0]),
             .text(keys[1])
         ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
         .filter { $0.id.named(homeAccountID) == $0.id }
+    }
+
+    /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
+    func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
+        let keys = Account.ID.keys(of: homeAccountID)
+        let known = try connection.all(
+            """
+            SELECT r.authority, r.home_account_id FROM account a JOIN account r ON r.id = a.id
+            WHERE a.account_key IN (?1, ?2) AND lower(r.environment) = ?3
+            """,
+            .text(keys[0]),
+            .text(keys[1]),
+            .text(environment.folded)
+        ) { (authority: $0.text(0), id: $0.text(1)) }
+        .filter { Self.isAuthority($0.authority, of: environment) }
+        // Another account may have the same id but for the case of letters.
+        let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
+        let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
+        return authorities.count == 1 ? authorities.first : nil
+    }
+
+    /// Whether a refresh token of a host may be sent to an authority: an issuer elsewhere was named by another
+    /// document.
+    private static func isAuthority(_ authority: String, of environment: String) -> Bool {
+        guard let issuer = WebAddress(authority) else { return true }
+        return issuer.host == HostAndPort(environment.folded, usualPort: 443)?.host
     }
 
     /// Calls `body` with the key and environment of each account whose environment has a port, and whether it has an ID

@@ -23,16 +23,40 @@ extension StoreConnection {
         if isWriting {
             if let row = lockedRows[id] { return row }
             if presumption?.account == id { return nil }
-            let row = try connection.integer(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
+            let row = try row(of: id, by: Self.lockedRow) { $0.integer(0) }
             witness.accounts.insert(id)
             lockedRows[id] = row
             return row
         }
-        return try connection.integer(Self.rowOfAccount, values(.text(id.key), .text(id.issuer), of: id))
+        return try row(of: id, by: Self.rowOfAccount) { $0.integer(0) }
     }
 
-    static let rowOfAccount = SQL { "SELECT id FROM account a WHERE \(account(in: $0))" }
-    private static let lockedRow = SQL { "SELECT id FROM account a WHERE \(account(in: $0)) FOR NO KEY UPDATE" }
+    /// What `body` makes of the row of an account that a statement of ``ownRow(_:and:)`` finds, or nil.
+    ///
+    /// The index that finds the row does not decide whose it is: it is not sealed, and what is written by the number
+    /// in it would be another's.
+    private func row<Found>(of id: Account.ID, by statement: SQL, _ body: (Row) throws -> Found) throws -> Found? {
+        let key = id.key
+        return try connection.first(statement, values(.text(key), .text(id.issuer), of: id)) { row in
+            guard row.text(1).hasSameBytes(as: id.issuer), row.text(2).hasSameBytes(as: key) else {
+                throw misplacedRow()
+            }
+            return try body(row)
+        }
+    }
+
+    private static let rowOfAccount = SQL { ownRow($0) }
+    private static let lockedRow = SQL { ownRow($0) + " FOR NO KEY UPDATE" }
+
+    /// The number, the identity and `further` columns of the row of an account.
+    ///
+    /// What an index has is not read from the row in a file, unless that is looked up by its number.
+    private static func ownRow(_ dialect: Dialect, and further: String...) -> String {
+        let row = dialect == .sqlite ? "r" : "a"
+        let columns = ["authority", "account_key"] + further
+        return "SELECT a.id, " + columns.map { "\(row).\($0)" }.joined(separator: ", ") + " FROM account a "
+            + (dialect == .sqlite ? "LEFT JOIN account r ON r.id = a.id " : "") + "WHERE " + account(in: dialect)
+    }
 
     private static func account(in dialect: Dialect, as alias: String = "a") -> String {
         dialect.account(alias, key: "?1", authority: "?2", rows: 3)
@@ -59,10 +83,10 @@ extension StoreConnection {
 
     /// The host that an account signed in at, or nil.
     func environment(of id: Account.ID) throws -> String? {
-        try connection.first(Self.environmentOfAccount, values(.text(id.key), .text(id.issuer), of: id)) { $0.text(0) }
+        try row(of: id, by: Self.environmentOfAccount) { $0.text(3) }
     }
 
-    private static let environmentOfAccount = SQL { "SELECT environment FROM account a WHERE \(account(in: $0))" }
+    private static let environmentOfAccount = SQL { ownRow($0, and: "environment") }
 
     /// The last sign-in, refresh or import of an account, in Unix seconds.
     func lastUse(ofAccount row: Int64) throws -> Int64? {
@@ -74,29 +98,6 @@ extension StoreConnection {
         try connection.first("SELECT authority, account_key FROM account WHERE id = ?1", .integer(row)) {
             [.text($0.text(0)), .text($0.text(1))]
         }
-    }
-
-    /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
-    func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
-        let keys = Account.ID.keys(of: homeAccountID)
-        let known = try connection.all(
-            "SELECT authority, home_account_id FROM account WHERE account_key IN (?1, ?2) AND lower(environment) = ?3",
-            .text(keys[0]),
-            .text(keys[1]),
-            .text(environment.folded)
-        ) { (authority: $0.text(0), id: $0.text(1)) }
-        .filter { Self.isAuthority($0.authority, of: environment) }
-        // Another account may have the same id but for the case of letters.
-        let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
-        let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
-        return authorities.count == 1 ? authorities.first : nil
-    }
-
-    /// Whether a refresh token of a host may be sent to an authority: an issuer elsewhere was named by another
-    /// document.
-    private static func isAuthority(_ authority: String, of environment: String) -> Bool {
-        guard let issuer = WebAddress(authority) else { return true }
-        return issuer.host == HostAndPort(environment.folded, usualPort: 443)?.host
     }
 
     /// Adds the account, or updates its row; what is not known now stays as it was.
@@ -195,8 +196,13 @@ extension StoreConnection {
 
     /// Makes sure that the row of an account was not altered.
     func verifyAccount(_ id: Account.ID) throws {
-        let values = values(.text(id.key), .text(id.issuer), of: id)
-        _ = try connection.first(Self.rowOfID, values) { try verify($0, of: .account) }
+        let (table, key) = (SealedTable.account, id.key)
+        _ = try connection.first(Self.rowOfID, values(.text(key), .text(id.issuer), of: id)) { row in
+            // By a column that was made to compare otherwise the row of another may be found.
+            let isOwn = row.text(table["account_key"]).hasSameBytes(as: key)
+            guard isOwn, row.text(table["authority"]).hasSameBytes(as: id.issuer) else { throw misplacedRow() }
+            try verify(row, of: table)
+        }
     }
 
     private static let rows = SQL(SealedTable.account.selection)
