@@ -50,8 +50,22 @@ extension BrowserTests {
                 #expect(current == account)
                 #expect(try await app.currentAccount().0 == account)
                 let profile = try #require(account.tenantProfiles?.first?.identifier)
-                let parameters = MSALAccountEnumerationParameters(tenantProfileIdentifier: profile)
-                #expect(try app.accounts(for: parameters) == [account])
+                for name in [profile, profile.uppercased(), " \(profile)"] {
+                    let parameters = MSALAccountEnumerationParameters(tenantProfileIdentifier: name)
+                    #expect(try app.accounts(for: parameters) == [account])
+                }
+            }
+        }
+
+        @Test(arguments: ["", " "])
+        func `C82: a blank name is an invalid parameter`(name: String) async throws {
+            try await NativeScene.open { scene in
+                let app = try application(scene)
+                let reason = MSALInternalError.invalidParameter.rawValue
+                let username = #expect(throws: NSError.self) { try app.account(forUsername: name) }
+                #expect(username?.userInfo[MSALInternalErrorCodeKey] as? Int == reason)
+                let identifier = #expect(throws: NSError.self) { try app.account(forIdentifier: name) }
+                #expect(identifier?.userInfo[MSALInternalErrorCodeKey] as? Int == reason)
             }
         }
 

@@ -19,6 +19,8 @@ extension MSALPublicClientApplication {
     public func allAccounts() throws -> [MSALAccount] { try accounts(for: MSALAccountEnumerationParameters()) }
 
     /// The accounts of this client that fit.
+    ///
+    /// - Throws: an error with ``MSALInternalError/invalidParameter`` if a name is blank.
     public func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
         do {
             return try accounts(that: parameters.criteria, in: application.store)
@@ -29,7 +31,8 @@ extension MSALPublicClientApplication {
 
     /// The account of this client with a home account id.
     ///
-    /// - Throws: an error with ``MSALInternalError/accountRequired`` if there is none.
+    /// - Throws: an error with ``MSALInternalError/accountRequired`` if there is none, with
+    ///   ``MSALInternalError/invalidParameter`` if the id is blank.
     public func account(forIdentifier identifier: String) throws -> MSALAccount {
         try one(MSALAccountEnumerationParameters(identifier: identifier))
     }
@@ -37,7 +40,8 @@ extension MSALPublicClientApplication {
     /// The account of this client with a username.
     ///
     /// - Throws: an error with ``MSALInternalError/accountRequired`` if there is none, with
-    ///   ``MSALInternalError/ambiguousAccount`` if there are several.
+    ///   ``MSALInternalError/ambiguousAccount`` if there are several, with ``MSALInternalError/invalidParameter`` if the
+    ///   username is blank.
     public func account(forUsername username: String) throws -> MSALAccount {
         try one(MSALAccountEnumerationParameters(identifier: nil, username: username))
     }
@@ -115,6 +119,9 @@ extension MSALPublicClientApplication {
     }
 
     private func accounts(that criteria: AccountCriteria, in store: TokenStore) throws -> [MSALAccount] {
+        guard !criteria.hasBlankName else {
+            throw TokenStoreError.invalidArgument("the name of the account is blank", .correct("give one"))
+        }
         let client = application.configuration.clientID
         let known =
             try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))

@@ -162,7 +162,7 @@ public final class MSALAccountEnumerationParameters: MSALParameters {
     /// The home account id.
     public let identifier: String?
 
-    /// The id of the user in a tenant.
+    /// The id of the user in a tenant, compared without regard to case.
     public let tenantProfileIdentifier: String?
 
     /// The username, compared without regard to case.
@@ -207,11 +207,14 @@ struct AccountCriteria: Sendable {
     let username: String?
     let isSignedIn: Bool
 
+    /// Whether a name is empty, which none is: an account without a username is not meant by it.
+    var hasBlankName: Bool { [identifier, tenantProfileIdentifier, username].contains { $0?.folded.isEmpty ?? false } }
+
     func fits(_ account: Account) -> Bool {
-        let isNamed = identifier.map { account.id.homeAccountID.lowercased() == $0.lowercased() } ?? true
-        let isCalled = username.map { account.username.lowercased() == $0.lowercased() } ?? true
+        let isNamed = identifier.map { account.id.homeAccountID.folded == $0.folded } ?? true
+        let isCalled = username.map { account.username.folded == $0.folded } ?? true
         let isKnown = tenantProfileIdentifier.map { id in
-            account.tenantProfiles.contains { $0.localAccountID == id }
+            account.tenantProfiles.contains { $0.localAccountID?.folded == id.folded }
         }
         return isNamed && isCalled && isKnown ?? true
     }
