@@ -15,7 +15,8 @@ public struct SilentRequest: Hashable, Sendable {
     /// Microsoft for a token for no API in particular.
     public let scope: Scope
 
-    /// Where the token is to be from; nil: where the account signed in.
+    /// Where the token is to be from; nil: the issuer of the account, and there the tenant of the application's own
+    /// authority, else the account's home tenant, or of a guest that was seen in others alone the first of those.
     public var authority: Authority?
 
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
@@ -57,6 +58,15 @@ public struct SilentRequest: Hashable, Sendable {
     /// Whether the scope says which access token is wanted; Microsoft's are each for one API, which OpenID's own scopes
     /// do not name, so that a refresh for those alone is for the ID token.
     var namesAPI: Bool { !scope.isEmpty || account.hasIssuer }
+
+    /// The request that names where it goes, where that decides which tokens serve: each tenant has its own.
+    func naming(_ place: Authority) -> SilentRequest {
+        guard authority == nil, place.issuer == nil, place.userFlow == nil, Cloud.hasTenants(place.environment)
+        else { return self }
+        var request = self
+        request.authority = place
+        return request
+    }
 
     /// The request, content with any token that is good to use.
     var easier: SilentRequest {

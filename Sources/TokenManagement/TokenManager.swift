@@ -63,6 +63,8 @@ public final class TokenManager: Sendable {
 
     /// The same where a web API has refused a token: any other that is stored by now serves.
     func acquireTokenSilently(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+        var request = request
+        if let tenant = options.tenant, tenant.vouches(for: request.account) { request = request.naming(tenant) }
         do {
             let result = try await result(for: request, insteadOf: refused)
             metrics.count(result)
@@ -73,12 +75,15 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func result(for request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+    private func result(for asked: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+        let request: SilentRequest
         let fallback: FallbackToken?
-        switch try await decision(request) {
+        switch try await decision(asked) {
         case .serve(let result): return result
         case .fail(let error): throw error
-        case .refresh(_, at: _, fallback: let standIn): fallback = standIn
+        case .refresh(_, at: let authority, fallback: let standIn):
+            request = asked.naming(authority)
+            fallback = standIn
         }
         let start = now
         do {

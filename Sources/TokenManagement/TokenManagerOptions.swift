@@ -1,5 +1,6 @@
 public import HTTPTransport
 public import Logging
+package import OAuth
 public import OpenIDConnect
 public import TokenStorage
 
@@ -38,6 +39,9 @@ public struct TokenManagerOptions: Sendable {
 
     /// Where it says what it did, without any secret.
     public var logger = Logger(label: "tokenstore.manager")
+
+    /// The tenant of a request that names none, for the accounts of its cloud; nil: the account says it.
+    package var tenant: Authority?
 
     /// How long to wait before a request is repeated.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }

@@ -17,7 +17,8 @@ public class MSALTokenParameters: MSALParameters {
     /// The account that the token is for.
     public var account: MSALAccount?
 
-    /// Where the token comes from; nil: the application's own authority.
+    /// Where the token comes from; nil: the application's own authority, or for a silent request the account's, if the
+    /// application's is for every tenant or another user flow.
     public var authority: MSALAuthority?
 
     /// The name to fill in on the sign-in page; an account's own name goes before it.

@@ -36,11 +36,13 @@ public final class PublicClientApplication: Sendable {
         self.store = store
         self.transport = transport
         self.userAgent = userAgent
+        var options = configuration.tokenOptions
+        options.tenant = configuration.tenant
         manager = TokenManager(
             store: store,
             clientID: configuration.clientID,
             transport: transport,
-            options: configuration.tokenOptions
+            options: options
         )
     }
 

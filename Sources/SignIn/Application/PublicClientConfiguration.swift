@@ -45,6 +45,12 @@ public struct PublicClientConfiguration: Sendable {
         try self.init(clientID: clientID, redirectURI: try RedirectURI(redirectURI), authority: place)
     }
 
+    /// The authority where it is one tenant of a cloud that has many: its tokens are then those that are meant.
+    var tenant: Authority? {
+        let isTenant = authority.kind == .tenant && Cloud.hasTenants(authority.environment)
+        return isTenant && !authority.isTenantless ? authority : nil
+    }
+
     /// `authority`, or the application's own, if it is one that the application was told to trust.
     ///
     /// - Throws: ``SignInError/Code/unknownAuthority``, ``SignInError/Code/invalidRequest`` for one of another kind.

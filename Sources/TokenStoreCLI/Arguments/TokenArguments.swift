@@ -33,7 +33,7 @@ struct TokenArguments: ParsableArguments {
     var claims: JSONValue?
 
     @Option(
-        help: ArgumentHelp("The authority that issues the token. Default: that of the sign-in.", valueName: "url"),
+        help: ArgumentHelp("The authority that issues the token. Default: the account's own.", valueName: "url"),
         transform: { text in
             do { return try Authority(parsing: text) } catch { throw ValidationError(error) }
         }
@@ -106,10 +106,10 @@ struct TokenArguments: ParsableArguments {
         return request
     }
 
-    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
+    /// The tenant that a guest is asked for, by default where it signed in; nil where the account is at home there.
     private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
-        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
-            !account.id.hasIssuer
+        guard let tenant = tenant ?? account.usualTenant, let home = account.utid,
+            home.lowercased() != tenant.lowercased(), account.userFlow == nil, !account.id.hasIssuer
         else { return nil }
         return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }
