@@ -39,6 +39,27 @@ struct AuthorityTests {
         #expect(named.accessToken.secret == Secret("at-\(Self.home)"))
     }
 
+    @Test func `a tenant's id stands for its domain, and a session signs in again at the domain`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let application = try scene.application(ana)
+            let own = application.configuration.authority
+            var request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            request.authority = try Authority(
+                host: own.environment,
+                tenant: #require(account.utid),
+                userFlow: SignInScene.signUpOrSignIn,
+                scheme: own.scheme
+            )
+            #expect(request.authority != own)
+            #expect(try await application.acquireTokenSilently(request).source == .cache)
+            let again = try await application.session(for: account).acquireToken(for: SignInScene.toDo)
+            #expect(again.account.id == account.id)
+            #expect(again.authority == own)
+        }
+    }
+
     private static func signIn(to fixture: TestStore, at tenant: String) throws -> Account {
         let issuer = "https://login.microsoftonline.com/\(tenant)"
         var response = TokenResponse(accessToken: Secret("at-\(tenant)"), expiresIn: .seconds(3_600))

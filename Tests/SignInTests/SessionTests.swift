@@ -109,7 +109,7 @@ struct SessionTests {
         try await SignInScene.open { scene in
             let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
             let session = try scene.application(cleo).session(for: try await scene.signIn().account)
-            await #expect(throws: SignInError.self) {
+            await #expect(throws: SignInError.accountMismatch) {
                 try await session.acquireToken(for: SignInScene.toDo, prompt: .login)
             }
             await #expect(try scene.store.accounts().map(\.username) == [SignInScene.ana])

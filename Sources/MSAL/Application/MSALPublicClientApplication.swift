@@ -150,7 +150,7 @@ public class MSALPublicClientApplication: @unchecked Sendable {
                 token,
                 of: account,
                 idToken: idToken,
-                authority: request.authority ?? Authority(of: account, requested: nil),
+                authority: request.authority ?? application.configuration.authority(for: account),
                 correlationID: id
             )
         }

@@ -81,7 +81,8 @@ public final class PublicClientApplication: Sendable {
     ///
     /// - Throws: `AcquisitionError`, `TokenStoreError`, ``SignInError/Code/unknownAuthority``.
     public func acquireTokenSilently(_ request: SilentRequest) async throws -> TokenResult {
-        if let authority = request.authority { _ = try configuration.checked(authority) }
+        var request = request
+        if let authority = request.authority { request.authority = try configuration.checked(authority) }
         return try await manager.acquireTokenSilently(request)
     }
 

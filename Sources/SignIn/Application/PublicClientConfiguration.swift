@@ -51,7 +51,20 @@ public struct PublicClientConfiguration: Sendable {
         return isTenant && !authority.isTenantless ? authority : nil
     }
 
+    /// Where an account signs in again: the authority of its user flow that the application knows, else its own.
+    package func authority(for account: Account) throws -> Authority {
+        // Another tenant of a cloud may be known for other accounts.
+        let known = [authority] + knownAuthorities.filter { $0.kind == .userFlow }
+        let own = known.first { authority in
+            authority.userFlow == account.userFlow && (authority.issuer != nil || !authority.isTenantless)
+                && authority.vouches(for: account.id)
+        }
+        return try own ?? Authority(of: account, requested: nil)
+    }
+
     /// `authority`, or the application's own, if it is one that the application was told to trust.
+    ///
+    /// Of two names of one tenant, its id and a domain, it is the one that the application was told.
     ///
     /// - Throws: ``SignInError/Code/unknownAuthority``, ``SignInError/Code/invalidRequest`` for one of another kind.
     func checked(_ authority: Authority?) throws(SignInError) -> Authority {
@@ -63,6 +76,7 @@ public struct PublicClientConfiguration: Sendable {
             )
         }
         if knownAuthorities.contains(authority) { return authority }
+        if let known = ([self.authority] + knownAuthorities).first(where: authority.isOneTenant(with:)) { return known }
         // Microsoft's own clouds are known to us, user flows are a tenant's.
         guard authority.kind == .tenant, Cloud.contains(authority.environment) else {
             throw .unknownAuthority(authority.url)
@@ -79,4 +93,13 @@ extension Authority {
     }
 
     fileprivate var kind: Kind { issuer != nil ? .openIDProvider : userFlow != nil ? .userFlow : .tenant }
+
+    /// Whether the two differ in no more than that one has the tenant's id where the other has a domain, at a host that
+    /// has one tenant.
+    fileprivate func isOneTenant(with other: Authority) -> Bool {
+        guard let tenant, let otherTenant = other.tenant, !Cloud.hasTenants(environment), !isTenantless,
+            !other.isTenantless, replacing(tenant: otherTenant) == other
+        else { return false }
+        return ClientInfo.isTenantID(tenant) != ClientInfo.isTenantID(otherTenant)
+    }
 }

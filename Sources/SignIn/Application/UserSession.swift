@@ -71,7 +71,7 @@ public struct UserSession: Sendable, Identifiable {
         var request = InteractiveRequest(scope: scope)
         request.account = account
         request.prompt = prompt
-        request.authority = try Authority(of: account, requested: nil)
+        request.authority = try application.configuration.authority(for: account)
         return try await application.acquireToken(request)
     }
 
