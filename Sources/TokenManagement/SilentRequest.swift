@@ -92,8 +92,8 @@ public struct SilentRequest: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The `claims` parameter: what a web API asked for, with what the client can do.
-    static func merging(claims: JSONValue?, capabilities: [String]) -> JSONValue? {
+    /// The `claims` parameter: what is asked for, with what the client can do.
+    package static func merging(claims: JSONValue?, capabilities: [String]) -> JSONValue? {
         guard !capabilities.isEmpty else { return claims }
         var request = claims?.object ?? Object()
         var accessToken = request["access_token"]?.object ?? Object()

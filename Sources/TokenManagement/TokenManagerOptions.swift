@@ -28,7 +28,7 @@ public struct TokenManagerOptions: Sendable {
     /// and whether tokens are handed out that are not bound.
     public var dpop = DPoPPolicy.off
 
-    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
+    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`; sent with sign-ins and refreshes.
     public var clientCapabilities: [String] = []
 
     /// The limits of each request to the issuer.

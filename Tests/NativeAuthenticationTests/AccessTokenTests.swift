@@ -107,6 +107,17 @@ struct AccessTokenTests {
         }
     }
 
+    @Test func `a sign-in says what the client can do`() async throws {
+        try await NativeScene.open { scene in
+            let recorder = RecordingTransport()
+            let app = try scene.app("pwd-app", transport: recorder) {
+                $0.tokenOptions.clientCapabilities = ["CP1"]
+            }
+            _ = try await scene.signInAna(in: app)
+            #expect(recorder.forms.last?["claims"] == #"{"access_token":{"xms_cc":{"values":["CP1"]}}}"#)
+        }
+    }
+
     @Test func `N43: a refresh token that was used elsewhere ends the session`() async throws {
         try await NativeScene.open(grace: 0) { scene in
             let account = try await scene.signInAna()

@@ -49,6 +49,27 @@ struct WebAppTests {
         }
     }
 
+    @Test func `page and code are sent with the claims and what the client can do`() async throws {
+        try await SignInScene.open { scene in
+            let change: (inout PublicClientConfiguration) -> Void = { $0.tokenOptions.clientCapabilities = ["CP1"] }
+            var request = InteractiveRequest(scope: SignInScene.toDo)
+            request.claims = ["access_token": ["nbf": nil]]
+            let wanted: JSONValue = ["access_token": ["nbf": nil, "xms_cc": ["values": ["CP1"]]]]
+            let address = try await Self.application(scene, change).beginSignIn(request).address
+            #expect(parameters(of: address)["claims"] == wanted.serialized)
+            let (secret, answer) = try await Self.begin(scene, request, change: change)
+            let recorder = RecordingTransport()
+            let application = try scene.application(
+                AbsentUser(),
+                redirectURI: Self.redirectURI,
+                transport: recorder,
+                change
+            )
+            _ = try await application.finishSignIn(PendingAuthorization(secret), answer: answer)
+            #expect(recorder.forms.map { $0["claims"] } == [wanted.serialized])
+        }
+    }
+
     @Test func `any number are under way at once, and none takes the answer to another`() async throws {
         try await SignInScene.open { scene in
             let first = try await Self.begin(scene)

@@ -82,7 +82,8 @@ extension NativeFlow {
         form.append(grant.credentialName, grant.credential)
         form.append("challenge_type", grant.sendsChallengeTypes ? configuration.challengeTypes.text : nil)
         form.append("scope", asked.text)
-        form.append("claims", claims?.serialized)
+        let capabilities = configuration.tokenOptions.clientCapabilities
+        form.append("claims", JSONValue.merging(claims: claims, capabilities: capabilities)?.serialized)
         form.append("client_info", "true")
         // Fetched before anything is spent: between the tokens and the commit nothing is to take its time.
         let issuer = try await issuer()

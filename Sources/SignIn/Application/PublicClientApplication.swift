@@ -183,6 +183,7 @@ public final class PublicClientApplication: Sendable {
         )
         flow.limits = configuration.tokenOptions.limits
         flow.dpop = configuration.tokenOptions.dpop
+        flow.clientCapabilities = configuration.tokenOptions.clientCapabilities
         flow.now = store.options.now
         flow.answerSpace = { [store] in try await store.perform { try $0.reserveAnswerSpace() } }
         return flow

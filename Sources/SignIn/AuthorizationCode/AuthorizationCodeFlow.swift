@@ -28,6 +28,9 @@ public struct AuthorizationCodeFlow: Sendable {
     /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
     public var dpop = DPoPPolicy.off
 
+    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
+    public var clientCapabilities: [String] = []
+
     /// The clock by which ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
 
@@ -111,6 +114,7 @@ public struct AuthorizationCodeFlow: Sendable {
             clientID: clientID,
             redirectURI: redirectURI,
             scope: Self.scope(request.scope, authority, issuer.metadata),
+            claims: JSONValue.merging(claims: request.claims, capabilities: clientCapabilities),
             state: state,
             dpopKey: try dpop.newKey(at: issuer.metadata)
         )
@@ -182,6 +186,7 @@ private struct CodeExchange: Sendable {
             form.append("scope", sent.scope.text)
             form.append("client_info", "1")
         }
+        form.append("claims", sent.claims?.serialized)
         let transport = sent.dpopKey?.proving(over: transport, now: now) ?? transport
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         let answer = try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)

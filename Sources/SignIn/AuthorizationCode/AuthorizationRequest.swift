@@ -12,6 +12,9 @@ struct AuthorizationRequest: Sendable {
     let redirectURI: String
     let scope: Scope
 
+    /// The `claims` parameter, which the code is redeemed with too.
+    let claims: JSONValue?
+
     /// What the answer has to repeat; the pending redirect takes no other.
     let state: Secret
 
@@ -52,7 +55,7 @@ struct AuthorizationRequest: Sendable {
         form.append("prompt", request.prompt?.rawValue)
         form.append("login_hint", request.hint)
         form.append("domain_hint", request.domainHint)
-        form.append("claims", request.claims?.serialized)
+        form.append("claims", claims?.serialized)
         // The query is what every issuer uses for a code unless asked otherwise.
         form.append("response_mode", request.responseMode == .query ? nil : request.responseMode.rawValue)
         for (name, value) in request.extraParameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }

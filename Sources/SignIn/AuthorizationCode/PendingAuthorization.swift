@@ -23,6 +23,7 @@ public struct PendingAuthorization: Sendable {
     let redirectURI: String
     let authority: Authority
     let scope: Scope
+    let claims: JSONValue?
     let state: Secret
     let nonce: Secret
     let verifier: Secret
@@ -35,7 +36,7 @@ public struct PendingAuthorization: Sendable {
 
     init(_ sent: AuthorizationRequest, _ request: InteractiveRequest, at authority: Authority, end: Date) {
         (clientID, redirectURI, self.authority, scope) = (sent.clientID, sent.redirectURI, authority, sent.scope)
-        (state, nonce, verifier) = (sent.state, sent.nonce, sent.proofKey.verifier)
+        (claims, state, nonce, verifier) = (sent.claims, sent.state, sent.nonce, sent.proofKey.verifier)
         (dpopKey, account, requiresAllScopes) = (sent.dpopKey?.stored, request.account, request.requiresAllScopes)
         self.end = end
     }
@@ -47,6 +48,7 @@ public struct PendingAuthorization: Sendable {
             clientID: clientID,
             redirectURI: redirectURI,
             scope: scope,
+            claims: claims,
             state: state,
             dpopKey: try dpopKey.map { try DPoPKey($0) },
             nonce: nonce,
@@ -67,6 +69,7 @@ extension PendingAuthorization {
             ("verifier", .string(verifier.reveal())), ("all", .bool(requiresAllScopes)),
             ("end", .number("\(end.unixSeconds)")),
         ])
+        if let claims { members["claims"] = claims }
         if let dpopKey {
             let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
             members["key"] = .array([.string(dpopKey.thumbprint), .string(number)])
@@ -92,6 +95,7 @@ extension PendingAuthorization {
         else { throw .invalidRequest("the text is not a sign-in that was begun", .startAgain) }
         (self.clientID, self.redirectURI, self.scope, self.authority) = (clientID, redirectURI, Scope(scope), authority)
         (self.state, self.nonce, self.verifier) = (Secret(state), Secret(nonce), Secret(verifier))
+        claims = members["claims"]
         dpopKey = try Self.key(in: members)
         account = try Self.account(in: members)
         requiresAllScopes = members["all"] == .bool(true)

@@ -35,6 +35,9 @@ public struct DeviceCodeFlow: Sendable {
     /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
     public var dpop = DPoPPolicy.off
 
+    /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
+    public var clientCapabilities: [String] = []
+
     /// The clock by which codes expire and ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
 
@@ -218,6 +221,8 @@ public struct PendingDevice: Sendable {
         var form = FormParameters()
         form.append("client_id", flow.clientID)
         if request.authority.issuer == nil { form.append("client_info", "1") }
+        let claims = JSONValue.merging(claims: nil, capabilities: flow.clientCapabilities)
+        form.append("claims", claims?.serialized)
         return form
     }
 }

@@ -11,6 +11,16 @@ import TokenStorage
 
 /// A sign-in with a device code from beginning to end, over HTTP.
 struct DeviceCodeTests {
+    @Test func `the request for tokens says what the client can do`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let recorder = RecordingTransport()
+            let device = try await scene.begin(by: recorder, capabilities: ["CP1"])
+            scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) }
+            _ = try await scene.signedIn(device)
+            #expect(recorder.forms.last?["claims"] == #"{"access_token":{"xms_cc":{"values":["CP1"]}}}"#)
+        }
+    }
+
     @Test func `C90: pending, slow_down and success wait 5, 5 and 10 seconds`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             scene.provider.faults.add(

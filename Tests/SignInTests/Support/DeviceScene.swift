@@ -48,9 +48,11 @@ struct DeviceScene: Sendable {
         scope: Scope = toDo,
         at authority: Authority? = nil,
         by transport: any HTTPTransport = transport,
-        within timeLimit: Duration? = nil
+        within timeLimit: Duration? = nil,
+        capabilities: [String] = []
     ) async throws -> PendingDevice {
         var flow = DeviceCodeFlow(clientID: client, transport: transport)
+        flow.clientCapabilities = capabilities
         flow.timeLimit = timeLimit
         flow.now = store.options.now
         flow.pause = { [pauses] in try await pauses.pause($0) }
