@@ -116,7 +116,7 @@ struct TokenRetrieval: Sendable {
             request.requiresAllScopes = true
             return try await application.manager.acquireTokenSilently(request)
         } catch {
-            throw RetrieveAccessTokenError(error, account, scope, application, correlationID)
+            throw RetrieveAccessTokenError(error, account, scope, claims, application, correlationID)
         }
     }
 
@@ -133,7 +133,7 @@ struct TokenRetrieval: Sendable {
             let id = account.id
             return try await application.store.performRead { try $0.account(id) }.map { ($0, idToken) }
         } catch {
-            throw RetrieveAccessTokenError(error, account, signInScope, application, correlationID)
+            throw RetrieveAccessTokenError(error, account, signInScope, nil, application, correlationID)
         }
     }
 }

@@ -67,6 +67,7 @@ extension NativeAuthError<RetrieveAccessTokenErrorKind> {
         _ error: any Error,
         _ account: Account,
         _ scope: Scope,
+        _ claims: JSONValue?,
         _ application: NativeAuthPublicClientApplication,
         _ correlationID: UUID
     ) {
@@ -77,6 +78,7 @@ extension NativeAuthError<RetrieveAccessTokenErrorKind> {
             var browser = InteractiveRequest(scope: scope)
             browser.authority = application.configuration.authority
             browser.account = account
+            browser.claims = (error as? AcquisitionError)?.neededClaims ?? claims
             request = browser
         }
         let known = error as? any CodedError

@@ -1,5 +1,5 @@
 import HTTPTransport
-import OAuth
+package import OAuth
 import OpenIDConnect
 
 /// Why the user has to sign in; a new version may add reasons.
@@ -72,6 +72,12 @@ extension AcquisitionError {
         case .dpop: dpopError?.code == .noKey || dpopError?.code == .badKey
         default: false
         }
+    }
+
+    /// The claims that the issuer asks for, of which a new sign-in has to make sure; nil where it names none.
+    package var neededClaims: JSONValue? {
+        // What is not JSON asks for nothing.
+        refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
     }
 
     /// Whether the issuer cannot be reached or does not serve, which may pass.

@@ -107,6 +107,22 @@ struct AccessTokenTests {
         }
     }
 
+    @Test func `a browser is asked for the claims that the issuer wants, else for the caller's`() async throws {
+        try await NativeScene.open { scene in
+            let account = try await scene.signInAna()
+            let asked: JSONValue = ["access_token": ["nbf": nil]]
+            let wanted = #"{"access_token":{"acrs":{"value":"c1"}}}"#
+            for (claims, expected) in [(JSONValue.string(wanted), wanted), (.null, asked.serialized)] {
+                let body: JSONValue = ["error": "interaction_required", "claims": claims]
+                scene.provider.faults.add(.answer(status: 400, body: body.serialized, at: "token"))
+                let error = try await failure { () throws(RetrieveAccessTokenError) in
+                    try await account.accessToken(for: NativeScene.demo, forcesRefresh: true, claims: asked)
+                }
+                #expect(error.browserRequest?.claims?.serialized == expected)
+            }
+        }
+    }
+
     @Test func `a sign-in says what the client can do`() async throws {
         try await NativeScene.open { scene in
             let recorder = RecordingTransport()

@@ -116,6 +116,36 @@ struct SessionTests {
         }
     }
 
+    @Test func `after a refusal the page is asked for the claims that the issuer wants`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let pages = AsyncStream<String>.makeStream()
+            let person = ReactingUser { page in
+                pages.continuation.yield(page)
+                throw CancellationError()
+            }
+            let session = try scene.application(person).session(for: account)
+            var refusal = OAuthError(code: .interactionRequired)
+            refusal.claims = #"{"access_token":{"acrs":{"value":"c1"}}}"#
+            let error = AcquisitionError.refused(refusal)
+            await #expect(throws: SignInError.cancelled) {
+                try await session.acquireToken(for: SignInScene.toDo, after: error)
+            }
+            for await page in pages.stream {
+                #expect(parameters(of: page)["claims"] == refusal.claims)
+                break
+            }
+            var request = SilentRequest(account: account.id, scope: SignInScene.toDo)
+            request.claims = ["access_token": ["nbf": nil]]
+            let next = InteractiveRequest(after: request, error: error, account: account)
+            #expect(next.claims?.serialized == refusal.claims)
+            refusal.claims = "no JSON"
+            for error in [nil, AcquisitionError.refused(refusal)] {
+                #expect(InteractiveRequest(after: request, error: error, account: account).claims == request.claims)
+            }
+        }
+    }
+
     @Test func `an app is made of a client id and an issuer`() async throws {
         try await LocalIdentityProvider.running(.forTests) { provider in
             let directory = try TemporaryDirectory()

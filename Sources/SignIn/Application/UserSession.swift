@@ -43,8 +43,8 @@ public struct UserSession: Sendable, Identifiable {
 
     /// An access token that is good to use for `scope`, refreshed if needed; never prompts.
     ///
-    /// - Throws: `AcquisitionError`, of which `needsInteraction` says that only ``acquireToken(for:prompt:)`` helps;
-    ///   `TokenStoreError`.
+    /// - Throws: `AcquisitionError`, of which `needsInteraction` says that only ``acquireToken(for:prompt:after:)``
+    ///   helps; `TokenStoreError`.
     public func accessToken(for scope: Scope) async throws -> AccessToken {
         try await acquireTokenSilently(SilentRequest(account: account.id, scope: scope)).accessToken
     }
@@ -65,12 +65,19 @@ public struct UserSession: Sendable, Identifiable {
 
     /// Has the same person sign in again for `scope`; tokens of another person are refused.
     ///
+    /// `error` is what ended a silent request before: the issuer may ask for claims in it, such as a second factor.
+    ///
     /// - Throws: ``SignInError``, `TokenStoreError`.
     @discardableResult
-    public func acquireToken(for scope: Scope, prompt: Prompt? = nil) async throws -> AuthenticationResult {
+    public func acquireToken(
+        for scope: Scope,
+        prompt: Prompt? = nil,
+        after error: AcquisitionError? = nil
+    ) async throws -> AuthenticationResult {
         var request = InteractiveRequest(scope: scope)
         request.account = account
         request.prompt = prompt
+        request.claims = error?.neededClaims
         request.authority = try application.configuration.authority(for: account)
         return try await application.acquireToken(request)
     }

@@ -43,11 +43,15 @@ public struct InteractiveRequest: Sendable {
     /// A request for this scope; the scopes of OpenID Connect are added to it.
     public init(scope: Scope = Scope([])) { self.scope = scope }
 
-    /// The sign-in that a silent request calls for which ended in `AcquisitionError.Code.interactionRequired`.
-    public init(after request: SilentRequest, account: Account) {
+    /// The sign-in that a silent request calls for which ended in `error`, such as
+    /// `AcquisitionError.Code.interactionRequired`.
+    ///
+    /// The claims are those that the issuer asks for in the error, else those of the request; without them a new
+    /// sign-in may end in the same error.
+    public init(after request: SilentRequest, error: AcquisitionError? = nil, account: Account) {
         scope = request.scope
         authority = request.authority
-        claims = request.claims
+        claims = error?.neededClaims ?? request.claims
         loginHint = request.loginHint
         requiresAllScopes = request.requiresAllScopes
         self.account = account

@@ -19,7 +19,7 @@ actor CurrentUser {
             return try await session.api(api).json()
         } catch let error as AcquisitionError where error.needsInteraction {
             // The issuer ended the session, or asks for more than a refresh can give.
-            try await session.acquireToken(for: api.scope)
+            try await session.acquireToken(for: api.scope, after: error)
             return try await session.api(api).json()
         }
     }
