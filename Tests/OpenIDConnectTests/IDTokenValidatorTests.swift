@@ -228,6 +228,21 @@ struct IDTokenValidatorTests {
         #expect(flaw?.problem.hasPrefix("the issuer's ID token has a claim \(name) that is not of the type") == true)
     }
 
+    @Test(arguments: ["nonce", "azp", "at_hash", "nbf"])
+    func `an optional claim that is null is absent`(name: String) throws {
+        let token = try token { $0.set(name, "null") }
+        var validator = validator
+        validator.nonce = nil
+        validator.earlierNonces = ["n"]
+        validator.accessToken = Secret("an access token")
+        #expect(throws: Never.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+    }
+
+    @Test func `a nonce that was sent is not met by null`() throws {
+        let token = try token { $0.set("nonce", "null") }
+        #expect(throws: IDTokenFlaw.nonce) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+    }
+
     @Test func `a token of another user of the session is refused`() throws {
         var validator = validator
         validator.subject = "s"

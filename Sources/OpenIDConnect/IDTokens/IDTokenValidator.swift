@@ -62,10 +62,10 @@ package struct IDTokenValidator: Sendable {
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
-        if !earlierNonces.isEmpty, let named = claims.payload["nonce"] {
+        if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims) {
             guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
         }
-        if let accessToken, let hash = claims.payload["at_hash"] {
+        if let accessToken, let hash = Self.optionalClaim("at_hash", claims) {
             let isSame = hash.text.map { Secret($0) == jws.algorithm.accessTokenHash(accessToken) } ?? false
             guard isSame else { throw .accessToken }
         }
@@ -83,7 +83,7 @@ package struct IDTokenValidator: Sendable {
         let isWhole = named.array.map { $0.count == audiences.count } ?? !audiences.isEmpty
         guard isWhole else { throw .mistyped("aud") }
         guard audiences.contains(where: { $0.isExactly(clientID) }) else { throw .audience }
-        guard let party = claims.payload["azp"] else {
+        guard let party = Self.optionalClaim("azp", claims) else {
             guard audiences.count == 1 else { throw .authorizedParty }
             return
         }
@@ -105,9 +105,14 @@ package struct IDTokenValidator: Sendable {
         return text
     }
 
+    /// A claim that need not be there; null is as if it were not.
+    private static func optionalClaim(_ name: String, _ claims: Claims) -> JSONValue? {
+        claims.payload[name].flatMap { $0.isNull ? nil : $0 }
+    }
+
     /// A time in Unix seconds, which is a number and never a text that holds one.
     private static func time(_ name: String, _ claims: Claims) throws(IDTokenFlaw) -> Int64? {
-        guard let value = claims.payload[name] else { return nil }
+        guard let value = optionalClaim(name, claims) else { return nil }
         guard case .number = value, let seconds = value.seconds else { throw .mistyped(name) }
         return seconds
     }

@@ -174,6 +174,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("the hash of another access token", .accessToken, peerRefuses: false) {
             $0.set("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#)
         },
-        Attack("a hash that is not text", .accessToken, peerRefuses: false) { $0.set("at_hash", "null") },
+        Attack("a hash that is not text", .accessToken, peerRefuses: false) { $0.set("at_hash", "7") },
     ]
 }
