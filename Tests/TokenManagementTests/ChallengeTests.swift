@@ -66,8 +66,27 @@ struct ChallengeTests {
         }
     }
 
-    @Test func `an invalid_token challenge causes one refresh and one repeated call`() async throws {
-        try await Self.call("Bearer error=\"invalid_token\"", refusing: 1) { status, headers, forms, scene in
+    @Test(arguments: [
+        #"Bearer claims="%", error="insufficient_claims""#, #"Bearer error="insufficient_claims", claims="%""#,
+    ])
+    func `claims that travel as JSON in a quoted string are read`(challenge: String) async throws {
+        let text = Self.claims.replacing("\"", with: "\\\"")
+        try await Self.call(challenge.replacing("%", with: text), refusing: 1) { status, _, forms, scene in
+            #expect(status == 200)
+            #expect(scene.tokenRequestCount == 1)
+            let (sent, wanted) = (try JSONValue(parsing: forms.last("claims")), try JSONValue(parsing: Self.claims))
+            #expect(sent == wanted)
+        }
+    }
+
+    @Test(arguments: [
+        #"Bearer error="invalid_token""#, #"bearer error = "invalid_token""#, #"Bearer  error=invalid_token"#,
+        #"Bearer realm="a \"b\"", error="invalid_token""#, #"Bearer realm="x", Bearer error="invalid_token""#,
+        #"Bearer error="invalid_token", DPoP algs="ES256", error="use_dpop_nonce""#,
+        #"Negotiate YII==, Bearer error="invalid_token", error="other""#,
+    ])
+    func `an invalid_token challenge causes one refresh and one repeated call`(challenge: String) async throws {
+        try await Self.call(challenge, refusing: 1) { status, headers, forms, scene in
             #expect(status == 200)
             #expect(scene.tokenRequestCount == 1)
             #expect(Set(headers).count == 2)
@@ -84,7 +103,10 @@ struct ChallengeTests {
         }
     }
 
-    @Test(arguments: ["Bearer", "Bearer error=\"insufficient_scope\"", "Basic realm=\"bearer error=invalid_token\""])
+    @Test(arguments: [
+        "Bearer", "Bearer error=\"insufficient_scope\"", "Basic realm=\"bearer error=invalid_token\"",
+        #"Bearer realm="x", Basic error="invalid_token""#, #"Bearer error="a\", error=\"invalid_token""#,
+    ])
     func `a refusal that a new token would not change is returned as the answer`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in
             #expect(status == 401)

@@ -1,46 +1,78 @@
 package import HTTPTransport
 
-/// The parameters of one challenge of a `WWW-Authenticate` header
+/// One challenge of a `WWW-Authenticate` header
 /// ([RFC 9110 §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1)).
 package struct AuthenticationChallenge: Sendable {
-    private let parameters: [String: String]
+    /// In small letters.
+    fileprivate let scheme: String
+    fileprivate var parameters: [String: String] = [:]
 
-    /// The challenges of a scheme, whose name is in small letters: the first one of each header field.
+    /// The challenges of a scheme, whose name is in small letters.
     package static func all(_ scheme: String, in response: HTTPResponse) -> [AuthenticationChallenge] {
-        response.headers.values(of: "www-authenticate")
-            .compactMap { parameters($0, of: scheme).map(AuthenticationChallenge.init) }
+        response.headers.values(of: "www-authenticate").flatMap { field in
+            var reader = ChallengeReader(field)
+            return reader.challenges().filter { $0.scheme == scheme }
+        }
     }
 
-    /// The value of a parameter, whose name is in small letters.
+    /// The value of a parameter, whose name is in small letters; the first one where there are two of the name.
     package subscript(name: String) -> String? { parameters[name] }
+}
 
-    /// The parameters of a scheme's challenge, which may follow others in one header field.
-    private static func parameters(_ value: String, of scheme: String) -> [String: String]? {
-        // By bytes: together with a combining mark behind it, a quotation mark is another character.
-        let bytes = Array(value.utf8)
-        let lowered = bytes.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
-        let place = lowered.ranges(of: "\(scheme) ".utf8).first { place in
-            let before = lowered[..<place.lowerBound].last { !isSpace($0) }
-            return before == nil || before == UInt8(ascii: ",")
+/// Reads the challenges of one header field, `scheme name="value", name=value, scheme name=value`.
+private struct ChallengeReader {
+    /// Bytes: together with a combining mark behind it, a quotation mark is another character.
+    private var rest: ArraySlice<UInt8>
+
+    private static let (comma, equals) = (UInt8(ascii: ","), UInt8(ascii: "="))
+    private static let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+
+    init(_ field: String) { rest = Array(field.utf8)[...] }
+
+    mutating func challenges() -> [AuthenticationChallenge] {
+        var challenges: [AuthenticationChallenge] = []
+        var mayBeScheme = true
+        while true {
+            if taken(while: { Self.isSpace($0) || $0 == Self.comma }).contains(Self.comma) { mayBeScheme = true }
+            guard !rest.isEmpty else { return challenges }
+            let word = String(
+                decoding: taken { !Self.isSpace($0) && ![Self.comma, Self.equals, Self.quote].contains($0) },
+                as: UTF8.self
+            ).lowercased()
+            _ = taken(while: Self.isSpace)
+            if rest.first == Self.equals {
+                rest.removeFirst()
+                _ = taken(while: Self.isSpace)
+                let value = value()
+                let last = challenges.indices.last
+                if let last, challenges[last].parameters[word] == nil { challenges[last].parameters[word] = value }
+            } else if word.isEmpty {
+                // A quotation mark that belongs to no name.
+                _ = value()
+            } else if mayBeScheme {
+                challenges.append(AuthenticationChallenge(scheme: word))
+            }
+            mayBeScheme = false
         }
-        return place.map { parameters(bytes[$0.upperBound...]) }
     }
 
-    /// Reads `name="value", name=value`.
-    private static func parameters(_ bytes: ArraySlice<UInt8>) -> [String: String] {
-        let (comma, quote) = (UInt8(ascii: ","), UInt8(ascii: "\""))
-        var parameters: [String: String] = [:]
-        var rest = bytes
-        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
-            let name = rest[..<equals].drop { $0 == comma || isSpace($0) }
-            rest = rest[equals...].dropFirst()
-            let isQuoted = rest.first == quote
-            if isQuoted { rest = rest.dropFirst() }
-            let value = rest.prefix { isQuoted ? $0 != quote : $0 != comma && !isSpace($0) }
-            parameters[String(decoding: name, as: UTF8.self).lowercased()] = String(decoding: value, as: UTF8.self)
-            rest = rest[value.endIndex...].dropFirst(isQuoted ? 1 : 0)
+    /// A quoted string, in which `\x` is x (RFC 9110 §5.6.4), or all until a comma or a space.
+    private mutating func value() -> String {
+        guard rest.first == Self.quote else {
+            return String(decoding: taken { !Self.isSpace($0) && $0 != Self.comma }, as: UTF8.self)
         }
-        return parameters
+        rest.removeFirst()
+        var value: [UInt8] = []
+        while let byte = rest.popFirst(), byte != Self.quote {
+            value.append(byte == Self.backslash ? rest.popFirst() ?? byte : byte)
+        }
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    private mutating func taken(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let taken = rest.prefix(while: isWanted)
+        rest = rest[taken.endIndex...]
+        return taken
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
