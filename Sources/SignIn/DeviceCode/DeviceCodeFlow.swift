@@ -38,8 +38,11 @@ public struct DeviceCodeFlow: Sendable {
     /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
     public var clientCapabilities: [String] = []
 
-    /// The clock by which codes expire and ID tokens are validated.
+    /// The clock by which ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
+
+    /// The clock by which codes end: nobody sets it, and it counts while the machine sleeps.
+    package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// Takes room for the answer before the codes are redeemed.
     package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
@@ -84,7 +87,7 @@ public struct DeviceCodeFlow: Sendable {
                 request: request,
                 transport: key?.proving(over: transport, now: now) ?? transport,
                 timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
-                startedAt: now()
+                startedAt: instant()
             )
         } catch {
             throw SignInError.thrown(for: error)
@@ -107,7 +110,7 @@ public struct PendingDevice: Sendable {
     /// How long the person has: while the codes live, or less if the app waits less.
     public let timeLimit: Duration
 
-    let startedAt: Date
+    let startedAt: ContinuousClock.Instant
 
     private var metadata: IssuerMetadata { issuer.metadata }
     private var endpoint: TokenEndpoint {
@@ -149,15 +152,12 @@ public struct PendingDevice: Sendable {
         authorization.append(to: &form)
         var polling = DevicePolling(interval: authorization.interval)
         var delay = polling.interval
-        var waited = Duration.zero
         while true {
-            let left = timeLeft(after: waited)
+            let left = timeLeft
             guard left > .zero else {
                 throw timeLimit < authorization.lifetime ? SignInError.timedOut : .codeEnded
             }
-            let pause = min(delay, left)
-            try await flow.pause(pause)
-            waited += pause
+            try await flow.pause(min(delay, left))
             do {
                 let space = try await flow.answerSpace()
                 return (try await endpoint.send(.deviceCode, form, now: flow.seconds), space)
@@ -169,9 +169,7 @@ public struct PendingDevice: Sendable {
     }
 
     /// The time left; changes of the clock have no effect on it.
-    private func timeLeft(after waited: Duration) -> Duration {
-        timeLimit - max(waited, .seconds(flow.now().timeIntervalSince(startedAt)))
-    }
+    private var timeLeft: Duration { timeLimit - (flow.instant() - startedAt) }
 
     /// The tokens with an ID token, which some issuers send only with the first refresh.
     private func identified(_ first: TokenEndpointAnswer) async throws -> TokenEndpointAnswer {
@@ -203,7 +201,7 @@ public struct PendingDevice: Sendable {
                 let delay = try polling.delay(after: error)
                 guard repetitions > 0 else { throw error }
                 repetitions -= 1
-                try await flow.pause(min(delay, max(timeLeft(after: .zero), .zero)))
+                try await flow.pause(min(delay, max(timeLeft, .zero)))
             }
         }
     }

@@ -56,6 +56,7 @@ struct DeviceScene: Sendable {
         flow.timeLimit = timeLimit
         flow.now = store.options.now
         flow.pause = { [pauses] in try await pauses.pause($0) }
+        flow.instant = { [pauses, start = ContinuousClock.now] in start + pauses.all.reduce(.zero, +) }
         // The machine that runs the tests may be busy with others.
         flow.limits = HTTPLimits(head: .seconds(60), total: .seconds(60), bodySize: 1 << 20)
         return try await flow.begin(scope, at: try authority ?? tenant)
