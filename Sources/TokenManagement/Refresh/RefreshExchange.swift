@@ -45,7 +45,7 @@ struct RefreshExchange: Sendable {
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
             } catch let unanswered as RefreshRequestFailure {
-                let next = try await conclude(unanswered, candidate.token, doubt: doubt)
+                let next = try await conclude(unanswered, candidate, doubt: doubt)
                 options.logger.info("a refresh returned no tokens", metadata: ["reason": "\(next.error)"])
                 failure = failure ?? next
                 guard next.triesNext else { throw next.error }
@@ -171,14 +171,22 @@ struct RefreshExchange: Sendable {
     /// Commits the effects of a request without tokens.
     private func conclude(
         _ unanswered: RefreshRequestFailure,
-        _ token: StoredRefreshToken,
+        _ candidate: RefreshCandidate,
         doubt: RefreshAttempt?
     ) async throws -> RefreshFailure {
+        let token = candidate.token
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
         let doubt = doubt ?? (unanswered.isPossiblyConsumed ? own : nil)
         let events = try await store.performRead { try $0.events(of: token) }
         let authority = issuer.authority
-        var failure = try RefreshFailure(unanswered.failure, at: authority, doubt: doubt, now: now, events: events)
+        var failure = try RefreshFailure(
+            unanswered.failure,
+            at: authority,
+            isProven: candidate.key != nil,
+            doubt: doubt,
+            now: now,
+            events: events
+        )
         // Microsoft's clouds say the same where only something that was asked for is wrong.
         let asksForMore = RefreshScope(token: token, asked: request.scope, authority: authority).sent != nil
         if !asksForMore, request.claims == nil { failure.endTokenIfInvalid() }

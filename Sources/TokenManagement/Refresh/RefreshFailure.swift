@@ -22,11 +22,17 @@ struct RefreshFailure {
     private static let waits = 1...Throttle.longest
 
     /// Judges what the token endpoint, or the way to it, threw; `doubt` is an earlier use of the token whose answer
-    /// was lost.
+    /// was lost, and `isProven` says whether a proof of a key was sent.
     ///
     /// - Throws: `failure` itself where it is none of those.
-    init(_ failure: any Error, at authority: Authority, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) throws
-    {
+    init(
+        _ failure: any Error,
+        at authority: Authority,
+        isProven: Bool,
+        doubt: RefreshAttempt?,
+        now: Int64,
+        events: [StoreEvent]
+    ) throws {
         consequence = RefreshConsequence(token: doubt == nil ? .unspent : .possiblyConsumed)
         switch failure {
         case let failure as HTTPTransportError:
@@ -41,7 +47,7 @@ struct RefreshFailure {
             judge(failure, doubt: doubt, now: now, events: events)
         case let failure as OAuthError where failure.isAboutProof:
             // The token was not taken, and is not spent (RFC 9449 §5, §8).
-            error = .dpop(.refusedProof(failure))
+            error = .dpop(isProven ? .refusedProof(failure) : .noKey)
             consequence.event = failure.code.rawValue
         case let failure as OAuthError:
             error = .clientMisconfigured(failure)

@@ -238,6 +238,18 @@ struct RefreshFailureTests {
         }
     }
 
+    @Test(arguments: ["use_dpop_nonce", "invalid_dpop_proof"])
+    func `where no proof was sent, one that is wanted asks for a sign-in with DPoP`(code: String) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            scene.refuse(code)
+            let error = try await acquisitionError { try await scene.manager().acquireTokenSilently(scene.request()) }
+            #expect(error?.dpopError?.code == .noKey)
+            #expect(error?.needsInteraction == true)
+            #expect(try scene.refreshTokens.count == 1)
+        }
+    }
+
     @Test func `C77: a 403 has its own error and keeps the token`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             scene.expire()
