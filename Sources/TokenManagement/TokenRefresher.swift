@@ -124,7 +124,9 @@ struct RefreshSchedule: Sendable {
     private func nextRefresh(of scope: Scope) async throws -> Date {
         var request = SilentRequest(account: account, scope: scope)
         var result = try await manager.acquireTokenSilently(request)
-        if refreshTime(of: result.accessToken) <= now || isAhead(result.accessToken) {
+        let token = result.accessToken
+        // One that has just come is not renewed at once, however short its life.
+        if result.source == .cache, refreshTime(of: token) <= now || isAhead(token) {
             request.forcesRefresh = true
             request.keepsWaits = true
             result = try await manager.acquireTokenSilently(request)
@@ -142,6 +144,8 @@ struct RefreshSchedule: Sendable {
         let lifetime = token.expiresAt.timeIntervalSince(token.cachedAt ?? now)
         let margin = min(max(lifetime, 0) / 5, Self.longestMargin)
         let latest = token.expiresAt - margin
-        return min(token.refreshAt ?? latest, latest)
+        // Some issuers say that every token is worth a refresh in the moment in which it comes.
+        guard let wanted = token.refreshAt, wanted > token.cachedAt ?? now else { return latest }
+        return min(wanted, latest)
     }
 }

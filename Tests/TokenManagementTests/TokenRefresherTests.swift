@@ -62,6 +62,27 @@ struct TokenRefresherTests {
         #expect(scene.tokenRequestCount == 3)
     }
 
+    @Test(
+        arguments: [
+            (3_600, #","refresh_in":0"#, [600, 600, 600, 600, 600, 300], 1), (0, "", [5, 5, 5], 3),
+        ] as [(Int, String, [Double], Int)]
+    )
+    func `a round spends one refresh token at most`(
+        lifetime: Int,
+        more: String,
+        seconds: [Double],
+        net: Int
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(answer(1, lifetime: lifetime, more: more))
+        let waits = Waits(seconds.count, scene)
+        let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
+        await refresher.end()
+        #expect(waits.seconds == seconds)
+        #expect(scene.tokenRequestCount == net)
+    }
+
     @Test func `after a failure that may pass the next try comes later each time`() async throws {
         let scene = try OpenScene()
         scene.expire()
