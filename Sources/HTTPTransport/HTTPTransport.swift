@@ -42,12 +42,15 @@ extension HTTPRequest {
     var mayBeRepeated: Bool { isIdempotent || method == "GET" || method == "HEAD" }
 }
 
-extension HTTPRequest: CustomStringConvertible {
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
     /// The method and the address without its query, which may hold a secret.
     public var description: String {
         // By bytes: together with an accent behind it, a question mark is another character.
         "\(method) \(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))"
     }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A whole answer.

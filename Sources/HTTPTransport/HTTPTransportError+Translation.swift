@@ -17,7 +17,7 @@ extension HTTPTransportError {
     ///
     /// `isSent` is whether a connection has asked for the body of the request; nil where it has none. The server cannot
     /// have acted on a body that nothing asked for.
-    init(_ error: any Error, host: String, isSent: Bool?) {
+    package init(_ error: any Error, host: String, isSent: Bool?) {
         self.init(error, at: host, isSent)
         if isSent == false, code == .timedOut || code == .interrupted {
             self = .notConnected(host: host, reason: reason ?? "no answer in time")

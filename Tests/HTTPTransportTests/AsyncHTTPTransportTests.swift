@@ -44,6 +44,15 @@ struct AsyncHTTPTransportTests {
         #expect(server.requests.first?.hasSuffix("a=b") == true)
     }
 
+    @Test func `a request that is shown has no query and no value of a header`() {
+        let url = "https://i.example/x?code=c1#c2"
+        let request = HTTPRequest("GET", url, headers: ["cookie": "c3"], body: Secret("c4"))
+        var shown = "\(request) \(String(reflecting: request))"
+        dump(request, to: &shown)
+        #expect(shown.contains("GET https://i.example/x"))
+        for secret in ["c1", "c2", "c3", "c4"] { #expect(!shown.contains(secret)) }
+    }
+
     @Test func `a redirect is an answer, and is not followed`() async throws {
         let server = try RawServer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
         #expect(try await Self.send(server).status == 302)

@@ -175,10 +175,15 @@ package struct BoundedTransport: HTTPTransport {
     package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         var limits = limits
         limits.total = min(limits.total, end - .now)
-        guard limits.total > .zero else {
-            let host = WebAddress(secure: request.url)?.name ?? request.description
-            throw HTTPTransportError.tooLate(host: host)
+        var host: String { WebAddress(secure: request.url)?.name ?? request.description }
+        guard limits.total > .zero else { throw HTTPTransportError.tooLate(host: host) }
+        do {
+            return try await transport.send(request, limits: limits)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // A transport of another make may throw errors of its own.
+            throw HTTPTransportError(error, host: host, isSent: nil)
         }
-        return try await transport.send(request, limits: limits)
     }
 }

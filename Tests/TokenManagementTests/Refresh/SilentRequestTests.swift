@@ -20,6 +20,25 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `a transport's own error is one of the network, and a good token serves`() async throws {
+        struct OwnError: Error {}
+        for place in ["/token", "/openid-configuration"] {
+            try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { scene in
+                let transport = InterceptingTransport(Scene.transport) { request in
+                    if request.url.hasSuffix(place) { throw OwnError() }
+                }
+                let manager = try scene.manager(transport: transport)
+                scene.clock.advance(by: 1_801)
+                let result = try await manager.acquireTokenSilently(scene.request())
+                #expect(result.freshness == .aging && result.refreshFailed)
+                scene.expire()
+                let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+                #expect(error?.networkError?.code == .interrupted)
+                #expect(error?.problem.contains("OwnError") == true)
+            }
+        }
+    }
+
     @Test func `C43: a claims challenge skips the stored token and sends the capabilities`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()
