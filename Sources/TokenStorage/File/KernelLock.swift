@@ -33,7 +33,7 @@ package final class KernelLock: Sendable {
         descriptor = new < 0 && errno == EEXIST ? open(path.lock, flags) : new
         // The umask may have taken from the owner of a new file as well.
         guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
-            throw .file("\(path.lock) cannot be opened, \(Self.reason())", .checkPermissions)
+            throw StoreFile.failure("opened", path.lock)
         }
     }
 

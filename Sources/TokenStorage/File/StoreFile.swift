@@ -251,11 +251,14 @@ struct StoreFile {
     }
 
     static func failure(_ verb: String, _ name: String) -> TokenStoreError {
-        let reason = String(cString: strerror(errno)).lowercased()
-        return .file(
-            "\(name) cannot be \(verb), \(reason)",
-            Remedy(.checkPermissions, "check permissions and free space of its directory")
-        )
+        let error = errno
+        // A process, or the whole system, may have no more files open.
+        let remedy =
+            [EMFILE, ENFILE].contains(error)
+            ? Remedy(.retry, "allow this program more open files, and try again")
+            : Remedy(.checkPermissions, "check permissions and free space of its directory")
+        let reason = String(cString: strerror(error)).lowercased()
+        return .file("\(name) cannot be \(verb), \(reason)", remedy)
     }
 
     private static func configure(_ connection: Connection) throws {

@@ -4,10 +4,19 @@ import Sealing
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 @Suite(.aboutFiles("paths lead to files"))
 struct PathTests {
+    @Test(arguments: [EMFILE, ENFILE])
+    func `where no more files can be open, the advice is to allow more`(code: Int32) {
+        errno = code
+        let error = StoreFile.failure("opened", "x")
+        #expect(error.code == .file)
+        #expect(error.remedy == Remedy(.retry, "allow this program more open files, and try again"))
+    }
+
     @Test func `a directory path means the store in it, any other path the file`() throws {
         let directory = try TemporaryDirectory()
         #expect(StorePath(directory.path).database == directory.file("tokenstore.db"))
