@@ -30,6 +30,7 @@ public final class TokenManager: Sendable {
     let transport: any HTTPTransport
 
     private let refreshes = LockedValue<[SharedRefresh.Key: SharedRefresh]>([:])
+    private let challenges = AnsweredChallenges()
     private let metrics = TokenMetrics()
 
     /// The nonces of issuers and web APIs.
@@ -215,7 +216,9 @@ public final class TokenManager: Sendable {
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) { continue }
                 do {
-                    return try await exchange(candidates, for: request, at: authority, inTurn: turn)
+                    let result = try await exchange(candidates, for: request, at: authority, inTurn: turn)
+                    challenges.keep(result.accessToken, for: request)
+                    return result
                 } catch is ReplacedToken {
                     // Another refreshed or signed in meanwhile: what it stored is looked at.
                     choices += 1
@@ -264,14 +267,13 @@ public final class TokenManager: Sendable {
 
     /// The token that would serve, did the request not ask for a newer one.
     ///
-    /// A different stored token is newer, and serves. A claims challenge needs a token that was requested with its
-    /// claims.
+    /// A different stored token is newer, and serves. A claims challenge needs one that was requested with its claims.
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
-        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil, request.namesAPI
-        else { return nil }
+        guard request.passesOverCache || request.minimumLifetime > .zero, request.namesAPI else { return nil }
         let query = decider.query(request.easier)
         let stored = try await store.performRead { try $0.storedToken(for: query) }
-        guard case .usable(let token, isAging: _) = stored else { return nil }
-        return token
+        guard case .usable(let token, let isAging) = stored else { return nil }
+        guard let claims = request.claims else { return token }
+        return !isAging && challenges.contain(token, for: claims, of: request.account) ? token : nil
     }
 }
