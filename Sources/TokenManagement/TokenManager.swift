@@ -30,6 +30,7 @@ public final class TokenManager: Sendable {
     let transport: any HTTPTransport
 
     private let refreshes = LockedValue<[SharedRefresh.Key: SharedRefresh]>([:])
+    private let slots: RefreshSlots
     private let challenges = AnsweredChallenges()
     private let metrics = TokenMetrics()
 
@@ -49,6 +50,7 @@ public final class TokenManager: Sendable {
         self.clientID = clientID
         self.transport = transport
         self.options = options
+        slots = RefreshSlots(options.refreshesAtOnce)
     }
 
     /// Returns an access token for `request` without a prompt.
@@ -130,16 +132,20 @@ public final class TokenManager: Sendable {
     private func sharedRefresh(for request: SilentRequest, insteadOf refused: AccessToken?) -> SharedRefresh {
         let key = SharedRefresh.Key(request, clientID: clientID, insteadOf: refused)
         let (sharedRefresh, isNew) = refreshes.withLock { refreshes in
-            if let sharedRefresh = refreshes[key] { return (sharedRefresh, false) }
-            let sharedRefresh = SharedRefresh()
+            let known = refreshes[key]
+            let sharedRefresh = known ?? SharedRefresh()
+            sharedRefresh.addCaller()
             refreshes[key] = sharedRefresh
-            return (sharedRefresh, true)
+            return (sharedRefresh, known == nil)
         }
         guard isNew else {
             metrics.countWaiting()
             return sharedRefresh
         }
         Task {
+            let wasWaitedFor = await slots.take()
+            defer { slots.giveBack() }
+            if wasWaitedFor, isAbandoned(sharedRefresh, key) { return }
             let outcome: Result<TokenResult, any Error>
             do {
                 outcome = .success(try await refreshInTurn(request, insteadOf: refused))
@@ -151,6 +157,15 @@ public final class TokenManager: Sendable {
             sharedRefresh.finish(outcome)
         }
         return sharedRefresh
+    }
+
+    /// Takes a refresh off the list that everyone has left while it waited to begin.
+    private func isAbandoned(_ sharedRefresh: SharedRefresh, _ key: SharedRefresh.Key) -> Bool {
+        refreshes.withLock { refreshes in
+            guard sharedRefresh.isAbandoned else { return false }
+            refreshes[key] = nil
+            return true
+        }
     }
 
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.

@@ -49,6 +49,11 @@ public struct TokenManagerOptions: Sendable {
     /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
     package var refreshLimit: Duration?
 
+    /// How many refreshes are under way at most; the others wait.
+    ///
+    /// Each has files open, of which a process may have few.
+    package var refreshesAtOnce = 64
+
     /// How long the holder of the refresh lock is waited for before it counts as stopped.
     ///
     /// Longer than any may take, its commit included. A caller in a hurry gives up before that, and does not spend a

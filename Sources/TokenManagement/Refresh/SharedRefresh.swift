@@ -13,6 +13,8 @@ import Foundation
 /// It goes on when a caller leaves: once sent, a refresh token may be spent, and its successor must be stored.
 package final class SharedRefresh: Sendable {
     private struct State {
+        /// Those who wait, or are about to.
+        var callers = 0
         var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
         var lastWaiter = 0
         var outcome: Result<TokenResult, any Error>?
@@ -22,6 +24,12 @@ package final class SharedRefresh: Sendable {
     }
 
     private let state = LockedValue(State())
+
+    /// Counts a caller, who calls ``result(within:)`` next.
+    func addCaller() { state.withLock { $0.callers += 1 } }
+
+    /// Whether every caller has left.
+    var isAbandoned: Bool { state.withLock { $0.callers == 0 } }
 
     /// Ends the shared refresh for everyone who waits, now or later.
     func finish(_ outcome: Result<TokenResult, any Error>) {
@@ -46,7 +54,10 @@ package final class SharedRefresh: Sendable {
             try await Task.sleep(for: timeout.sleepable)
             leave(waiter, with: AcquisitionError.timedOut)
         }
-        defer { alarm.cancel() }
+        defer {
+            alarm.cancel()
+            state.withLock { $0.callers -= 1 }
+        }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { join(waiter, $0) }
         } onCancel: {
@@ -95,6 +106,54 @@ extension SharedRefresh {
             self.request = request
             self.clientID = clientID
         }
+    }
+}
+
+/// How many refreshes may be under way at once; those that come later begin in the order in which they came.
+final class RefreshSlots: Sendable {
+    private struct State {
+        var free: Int
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: LockedValue<State>
+
+    init(_ count: Int) { state = LockedValue(State(free: count)) }
+
+    /// Takes a slot once one is free.
+    ///
+    /// - Returns: whether there was a wait for it.
+    func take() async -> Bool {
+        let isTaken = state.withLock { state in
+            guard state.free > 0 else { return false }
+            state.free -= 1
+            return true
+        }
+        guard !isTaken else { return false }
+        await withCheckedContinuation { continuation in
+            let isTaken = state.withLock { state in
+                guard state.free == 0 else {
+                    state.free -= 1
+                    return true
+                }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isTaken { continuation.resume() }
+        }
+        return true
+    }
+
+    /// Hands the slot to the one who has waited longest.
+    func giveBack() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiters.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiters.removeFirst()
+        }
+        next?.resume()
     }
 }
 

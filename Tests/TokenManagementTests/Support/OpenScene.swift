@@ -68,13 +68,34 @@ struct OpenScene: Sendable {
         try store.save(response, for: request)
     }
 
-    func manager(_ change: (inout TokenManagerOptions) -> Void = { _ in }) -> TokenManager {
+    /// Signs another person in, whose access token ends in an hour.
+    func addAccount(_ subject: String) throws -> Account.ID {
+        var response = TokenResponse(accessToken: Secret("at-\(subject)"), expiresIn: .seconds(3_600))
+        response.refreshToken = Secret("rt-\(subject)")
+        response.scope = "openid read write"
+        response.idToken = Secret(Self.idToken(issuer, at: clock.seconds, of: subject))
+        let request = TokenRequest(
+            clientID: Self.client,
+            authority: try authority,
+            scope: "openid read write",
+            grant: .authorizationCode
+        )
+        guard let account = try store.save(response, for: request).account else {
+            throw ExpectationFailure("an account")
+        }
+        return account
+    }
+
+    func manager(
+        _ change: (inout TokenManagerOptions) -> Void = { _ in },
+        transport: any HTTPTransport = Scene.transport
+    ) -> TokenManager {
         var options = TokenManagerOptions()
         options.pause = { _ in }
         options.limits.head = .seconds(60)
         options.limits.total = .seconds(60)
         change(&options)
-        return TokenManager(store: store, clientID: Self.client, transport: Scene.transport, options: options)
+        return TokenManager(store: store, clientID: Self.client, transport: transport, options: options)
     }
 
     func acquire(
@@ -101,11 +122,17 @@ struct OpenScene: Sendable {
     }
 
     /// An unsigned ID token of the person, issued at a time in Unix seconds.
-    static func idToken(_ issuer: HandmadeIssuer, at issued: Int64, _ members: [(String, JSONValue)] = []) -> String {
+    static func idToken(
+        _ issuer: HandmadeIssuer,
+        at issued: Int64,
+        of subject: String = "subject",
+        _ members: [(String, JSONValue)] = []
+    ) -> String {
         let claims = JSONValue.object(
             JSONValue.Object(
                 [
-                    ("iss", .string(issuer.issuer)), ("sub", "subject"), ("aud", .string(client)), ("name", "Mara"),
+                    ("iss", .string(issuer.issuer)), ("sub", .string(subject)), ("aud", .string(client)),
+                    ("name", "Mara"),
                     ("iat", .number("\(issued)")), ("nbf", .number("\(issued)")), ("exp", .number("\(issued + 600)")),
                 ] + members
             )
