@@ -61,6 +61,7 @@ extension AcquisitionError {
         case let error as MetadataError: self = .metadata(error)
         case let error as HTTPTransportError: self = .network(error)
         case let error as IssuerUnavailable: self = .unavailable(error, isThrottled: false)
+        case let wait as IssuerWait: self = .unavailable(wait.outage, isThrottled: true)
         default: return nil
         }
     }

@@ -34,6 +34,9 @@ public final class TokenManager: Sendable {
     private let challenges = AnsweredChallenges()
     private let metrics = TokenMetrics()
 
+    /// The fetches of issuers' documents that are under way.
+    private let fetches = SharedFetches()
+
     /// The nonces of issuers and web APIs.
     let dpopServers = DPoPServers()
 
@@ -254,7 +257,7 @@ public final class TokenManager: Sendable {
         let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
         let exchange = RefreshExchange(
             request: request,
-            issuer: try await issuer(authority, over: bounded),
+            issuer: try await issuer(authority, over: bounded, for: request),
             decider: decider,
             dpopServers: dpopServers,
             turn: turn
@@ -265,9 +268,16 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func issuer(_ authority: Authority, over transport: some HTTPTransport) async throws -> Issuer {
+    private func issuer(
+        _ authority: Authority,
+        over transport: some HTTPTransport,
+        for request: SilentRequest
+    ) async throws -> Issuer {
+        var documents = documents(of: authority, over: transport)
+        documents.fetches = fetches
+        documents.keepsWaits = !request.forcesRefresh || request.keepsWaits
         do {
-            return try await Issuer(documents(of: authority, over: transport))
+            return try await Issuer(documents)
         } catch MetadataError.foreignEndpoint {
             // A refresh token is sent only to the issuer at which the account signed in.
             throw AcquisitionError.interactionRequired(.foreignEndpoint)

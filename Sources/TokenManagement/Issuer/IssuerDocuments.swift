@@ -25,6 +25,12 @@ package struct IssuerDocuments: Sendable {
     /// What was fetched, where nothing keeps it.
     private let fetched = FetchedDocuments()
 
+    /// Fetches that are shared with others; nil: with nobody.
+    var fetches: SharedFetches?
+
+    /// Whether nothing is sent while a wait lasts that the issuer asked for; a person may want to ask all the same.
+    var keepsWaits = false
+
     /// Tells how old what was fetched is when it is kept.
     private let now: @Sendable () -> Date
 
@@ -44,10 +50,18 @@ package struct IssuerDocuments: Sendable {
 
     private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
-    /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`, `TokenStoreError`.
+    /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`, `TokenStoreError`; `IssuerWait` where
+    ///   waits are kept.
     package func metadata() async throws -> IssuerMetadata {
         if let metadata = try await keptMetadata() { return metadata }
-        return try await fetchedMetadata()
+        try await requireNoWait(at: authority.url)
+        guard let fetches else { return try await fetchedMetadata() }
+        let document = try await fetches.document(at: authority.url) {
+            // A fetch may have ended since the store was asked.
+            if let metadata = try await keptMetadata() { return metadata.document }
+            return try await fetchedMetadata().document
+        }
+        return try IssuerMetadata(document)
     }
 
     /// One of the endpoints that an issuer need not have; nil if it publishes none.
@@ -62,7 +76,9 @@ package struct IssuerDocuments: Sendable {
     }
 
     private func fetchedMetadata() async throws -> IssuerMetadata {
-        let (metadata, lifetime) = try await discovery.metadata(of: authority)
+        let (metadata, lifetime) = try await keepingWait(at: authority.url) {
+            try await discovery.metadata(of: authority)
+        }
         try await keep(metadata.document, authority.url, lifetime)
         return metadata
     }
@@ -91,6 +107,27 @@ package struct IssuerDocuments: Sendable {
         try await cache.perform { try $0.saveIssuerDocument(document, url: url, lifetime: lifetime) }
     }
 
+    /// Keeps the wait that the issuer asks for when it does not serve, for every process on the store.
+    private func keepingWait<Answer: Sendable>(
+        at url: String,
+        _ ask: () async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            return try await ask()
+        } catch let error as IssuerUnavailable {
+            if let cache, let seconds = error.retryAfter?.secondsRoundedUp {
+                let wait = IssuerWait.document(error.status, until: cache.options.now().unixSeconds + seconds)
+                try await keep(wait, IssuerWait.address(url), seconds)
+            }
+            throw error
+        }
+    }
+
+    private func requireNoWait(at url: String) async throws {
+        guard keepsWaits, let cache, let wait = try await kept(IssuerWait.address(url)) else { return }
+        throw IssuerWait(wait, now: cache.options.now().unixSeconds)
+    }
+
     /// Replaces what a store has of these documents with what was fetched here, for a sign-in that succeeded: the
     /// refreshes that follow must not meet what it has just found to be old.
     ///
@@ -100,27 +137,11 @@ package struct IssuerDocuments: Sendable {
         for (url, fetched) in fetched.all {
             let age = Int64(max(0, now().timeIntervalSince(fetched.at)))
             try store.replaceIssuerDocument(fetched.document, url: url, lifetime: fetched.lifetime, age: age)
+            // The issuer serves again, as a person has found out.
+            let wait = IssuerWait.address(url)
+            guard try store.issuerDocument(wait) != nil else { continue }
+            try store.saveIssuerDocument(JSONValue.Object(), url: wait, lifetime: 0)
         }
-    }
-}
-
-/// The documents that one sign-in fetched, the newest of each address.
-private final class FetchedDocuments: Sendable {
-    struct Document {
-        let document: JSONValue.Object
-
-        /// For how many seconds it may be kept.
-        let lifetime: Int64
-        let at: Date
-    }
-
-    private let documents = LockedValue<[String: Document]>([:])
-
-    /// By address.
-    var all: [String: Document] { documents.withLock { $0 } }
-
-    func add(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64, at date: Date) {
-        documents.withLock { $0[url] = Document(document: document, lifetime: lifetime, at: date) }
     }
 }
 
@@ -134,7 +155,13 @@ extension IssuerDocuments {
         try await orNone {
             let url = try Self.keyAddress(metadata)
             if let keys = try await kept(url) { return JSONWebKeySet(keys) }
-            return try await fetchedKeys(at: url)
+            try await requireNoWait(at: url)
+            guard let fetches else { return JSONWebKeySet(try await fetchedKeys(at: url)) }
+            let keys = try await fetches.document(at: url) {
+                if let keys = try await kept(url) { return keys }
+                return try await fetchedKeys(at: url)
+            }
+            return JSONWebKeySet(keys)
         }
     }
 
@@ -142,7 +169,7 @@ extension IssuerDocuments {
     /// above.
     package func newKeys(of metadata: IssuerMetadata, for token: IDToken) async throws -> JSONWebKeySet? {
         try await orNone {
-            guard let cache else { return try await fetchedKeys(at: Self.keyAddress(metadata)) }
+            guard let cache else { return JSONWebKeySet(try await fetchedKeys(at: Self.keyAddress(metadata))) }
             // An issuer whose token endpoint has moved may have moved its keys too.
             let url = try Self.keyAddress(try await keptMetadata() ?? metadata)
             // What another program has fetched meanwhile may do.
@@ -152,7 +179,7 @@ extension IssuerDocuments {
                 url,
                 cache,
                 stored: { try await kept(url).map { JSONWebKeySet($0) } },
-                fetch: { try await fetchedKeys(at: url) }
+                fetch: { JSONWebKeySet(try await fetchedKeys(at: url)) }
             )
         }
     }
@@ -200,10 +227,12 @@ extension IssuerDocuments {
         }
     }
 
-    private func fetchedKeys(at url: String) async throws -> JSONWebKeySet {
-        let (keys, lifetime) = try await discovery.keys(at: url, isOptional: cache != nil)
+    private func fetchedKeys(at url: String) async throws -> JSONValue.Object {
+        let (keys, lifetime) = try await keepingWait(at: url) {
+            try await discovery.keys(at: url, isOptional: cache != nil)
+        }
         try await keep(keys, url, lifetime)
-        return JSONWebKeySet(keys)
+        return keys
     }
 
     /// Fetches once a minute at most; callers in between get the result of the last fetch.

@@ -39,4 +39,33 @@ struct ManyAccountsTests {
         #expect(try await manager.acquireTokenSilently(request).accessToken.secret == Secret("at-1"))
         #expect(sent.value == 2)
     }
+
+    @Test func `many accounts of an issuer fetch what it publishes once`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.publish(JSONValue.Object([("jwks_uri", .string(scene.issuer.issuer + "/keys"))]))
+        scene.issuer.answer(.init(#"{"keys":[]}"#), at: "/op/keys")
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        let accounts = try (1...8).map { try scene.addAccount("s\($0)") }
+        scene.expire()
+        let asked = Counter()
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.method == "GET" else { return }
+            try await eventually("all who ask") { asked.value == accounts.count }
+        }
+        let manager = scene.manager(transport: transport)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for account in accounts {
+                group.addTask {
+                    var request = SilentRequest(account: account, scope: "read")
+                    request.timeout = .seconds(300)
+                    _ = asked.next()
+                    _ = try await manager.acquireTokenSilently(request)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(scene.issuer.metadataRequests == 1)
+        #expect(scene.issuer.forms("/op/keys").count == 1)
+        #expect(scene.tokenRequestCount == 8)
+    }
 }

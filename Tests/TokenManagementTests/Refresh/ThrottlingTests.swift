@@ -32,6 +32,46 @@ struct ThrottlingTests {
         }
     }
 
+    @Test func `C71 and C74: every process keeps to the Retry-After of the metadata`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let path = "/op/.well-known/openid-configuration"
+        scene.issuer.answer(.init(status: 429, headers: ["Retry-After: 600"]), at: path)
+        let steps: [(Int64, Bool, Int64)] = [(0, false, 600), (0, true, 600), (599, true, 1)]
+        for (advance, isThrottled, left) in steps {
+            scene.clock.seconds += advance
+            let error = try await scene.failure()
+            #expect(error?.code == .unavailable)
+            #expect(error?.isThrottled == isThrottled)
+            #expect(error?.retryAfter == .seconds(left))
+            #expect(error?.status == 429)
+            #expect(scene.issuer.metadataRequests == 1)
+        }
+        // A person who does not want to wait is not held back, as at the token endpoint.
+        let forced = try await acquisitionError { try await scene.acquire { $0.forcesRefresh = true } }
+        #expect(forced?.isThrottled == false)
+        #expect(scene.issuer.metadataRequests == 2)
+        scene.clock.seconds += 600
+        scene.issuer.publish()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
+    @Test func `a sign-in ends the wait that an issuer's metadata asked for`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let path = "/op/.well-known/openid-configuration"
+        scene.issuer.answer(.init(status: 503, headers: ["Retry-After: 600"]), at: path)
+        #expect(try await scene.failure()?.isThrottled == false)
+        scene.issuer.publish()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        #expect(try await scene.failure()?.isThrottled == true)
+        let documents = IssuerDocuments(of: try scene.authority, transport: Scene.transport)
+        _ = try await documents.metadata()
+        try documents.replaceKept(in: scene.store)
+        #expect(try await scene.acquire().source == .refresh)
+    }
+
     @Test(arguments: [("5000", 3_600...3_600), ("date", 90...90), ("abc", 60...60)])
     func `C72: Retry-After is seconds or a date, at most an hour, a minute if invalid`(
         header: String,
