@@ -63,7 +63,8 @@ struct Connector {
             call.pointee.PQfinish(handle)
             throw PostgreSQLError(.unsupported, "libpq does not enter pipeline mode", state: .lost)
         }
-        let pipeline = Pipeline(handle, library: library, patience: options.patience)
+        let isPooled = address.pooler != .none
+        let pipeline = Pipeline(handle, library: library, patience: options.patience, isPooled: isPooled)
         do throws(PostgreSQLError) {
             try judge(pipeline)
         } catch {

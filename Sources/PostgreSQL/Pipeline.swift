@@ -10,6 +10,8 @@ final class Pipeline {
     /// nil once the connection is gone.
     private(set) var handle: OpaquePointer?
     var patience: Duration
+    /// Whether a pooler stands before the server, which may give the session to another at the end of a batch.
+    private let isPooled: Bool
     /// Why the connection is gone.
     private(set) var loss: PostgreSQLError?
     private var steps: [Step] = []
@@ -54,10 +56,9 @@ final class Pipeline {
     }
 
     /// Takes over a connection of libpq, which is to be in pipeline mode.
-    init(_ handle: OpaquePointer, library: Library, patience: Duration) {
-        self.handle = handle
-        self.library = library
-        self.patience = patience
+    init(_ handle: OpaquePointer, library: Library, patience: Duration, isPooled: Bool) {
+        (self.handle, self.library) = (handle, library)
+        (self.patience, self.isPooled) = (patience, isPooled)
         let receiver: PQnoticeReceiver = { context, notice in
             guard let context, let notice else { return }
             Unmanaged<Pipeline>.fromOpaque(context).takeUnretainedValue().heed(notice)
@@ -89,6 +90,8 @@ final class Pipeline {
 
     /// Puts a statement behind those that wait; `number` is its number in the transaction.
     func send(_ statement: Prepared, _ values: [Value], role: Role, number: Int?, answer: Answer?) throws {
+        // With half of a batch there, a pooler would send the other half to another session.
+        if isPooled, isSynchronized, firstOpen < steps.count { try read() }
         if steps.count - firstOpen >= Self.longest { try settle() }
         let handle = try open()
         if statement.isKept, statement.name == nil || !statement.fits(values) {
@@ -143,11 +146,7 @@ final class Pipeline {
     func settle(for answer: Answer? = nil) throws(PostgreSQLError) {
         try synchronize()
         guard firstOpen < steps.count else { return }
-        roundTrips += 1
-        let deadline = ContinuousClock.now + patience
-        while firstOpen < steps.count, answer?.isComplete != true { try readStep(deadline) }
-        steps.removeSubrange(..<firstOpen)
-        firstOpen = 0
+        try read(upTo: answer)
         if let failure {
             self.failure = nil
             throw failure
@@ -164,6 +163,15 @@ final class Pipeline {
     /// Reads every open answer, whatever it says; a connection that does not give them is dropped.
     func settleIgnoringFailures() {
         do throws(PostgreSQLError) { try settle() } catch { failure = nil }
+    }
+
+    /// Reads every open answer, or those up to `answer`; the first failure among them is kept.
+    private func read(upTo answer: Answer? = nil) throws(PostgreSQLError) {
+        roundTrips += 1
+        let deadline = ContinuousClock.now + patience
+        while firstOpen < steps.count, answer?.isComplete != true { try readStep(deadline) }
+        steps.removeSubrange(..<firstOpen)
+        firstOpen = 0
     }
 
     private func readStep(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) {

@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQL
 import SQL
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -29,6 +30,73 @@ struct PoolerTests {
         #expect(
             try connections[1].integer("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%?1 +%'") == 0
         )
+    }
+
+    @Test func `many clients that share two sessions get their own answers`() throws {
+        let bouncer = try Bouncer(try TestServer.shared.get())
+        defer { withExtendedLifetime(bouncer) {} }
+        let address = try bouncer.address()
+        let failures = Mutex<[String]>([])
+        let group = DispatchGroup()
+        for client in 0..<12 {
+            group.enter()
+            Thread.detachNewThread {
+                defer { group.leave() }
+                do {
+                    let connection = try Connection(to: address)
+                    for round in 0..<100 { try Self.ask(Int64(1_000 * client + round), on: connection) }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        group.wait()
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    private struct WrongAnswer: Error {
+        let answers: [Int64?]
+    }
+
+    /// Reads and writes; each transaction is more than a few statements, and so is sent in several packets.
+    private static func ask(_ number: Int64, on connection: Connection) throws {
+        func answers() throws -> [Int64?] {
+            let first = try connection.ask("SELECT ?1 + 1", .integer(number))
+            let second = try connection.ask("SELECT ?1 + 2", .integer(number))
+            let last = try connection.integer("SELECT ?1 + 3", .integer(number))
+            return [try first.integer(), try second.integer(), last]
+        }
+        let read = try connection.read(answers)
+        let written = try connection.write {
+            connection.tellAfterCommit("SELECT pg_notify('nobody', ?1)", .text("\(number)"))
+            return try answers()
+        }
+        guard read == [number + 1, number + 2, number + 3], written == read else {
+            throw WrongAnswer(answers: read + written)
+        }
+    }
+
+    @Test func `through a pooler a batch waits for the answer to the last one`() throws {
+        let proxy = try DelayingProxy(to: try TestServer.shared.get().port, roundTrip: .milliseconds(20))
+        defer { proxy.stop() }
+        let text = "postgresql://trusted@127.0.0.1:\(proxy.port)/tests?schema=public&pooler=transaction"
+        let connection = try Connection(to: ServerAddress(text, origin: .argument) { _ in nil })
+        defer { connection.close() }
+        func roundTrips(_ body: () throws -> Void) rethrows -> Int {
+            let before = proxy.roundTrips
+            for _ in 0..<8 { try body() }
+            return proxy.roundTrips - before
+        }
+        // The question, and the commit.
+        #expect(try roundTrips { try connection.read { _ = try connection.integer("SELECT 1") } } >= 16)
+        // The commit, and what is told after it.
+        let writing = try roundTrips {
+            try connection.write {
+                try connection.run("SELECT 1")
+                connection.tellAfterCommit("SELECT 2")
+            }
+        }
+        #expect(writing >= 16)
     }
 
     @Test func `the settings of a store hold in each transaction and in no other`() throws {
