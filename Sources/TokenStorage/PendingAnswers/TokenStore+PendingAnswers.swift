@@ -112,7 +112,8 @@ extension TokenStore {
 
     /// Whether an answer that a server did not take is tried again in a moment.
     ///
-    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. One
+    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. So a
+    /// server that refuses the role, the database or a right is tried again, too: an administrator may be at work. One
     /// that may have been stored would look as if another had spent its refresh token.
     func isTriedAgain(
         _ answer: PendingAnswer,
@@ -120,7 +121,9 @@ extension TokenStore {
         since start: ContinuousClock.Instant
     ) -> Bool {
         guard location.path == nil, answer.used != nil, .now - start < options.serverAnswerWait else { return false }
-        let isPassing = [.unreachable, .busy].contains(error.cause.code) || error.cause.remedy?.code == .freeSpace
+        let isPassing =
+            [.unreachable, .busy, .access].contains(error.cause.code)
+            || error.cause.remedy?.code == .freeSpace
         return isPassing && !error.cause.mayHaveHappened
     }
 

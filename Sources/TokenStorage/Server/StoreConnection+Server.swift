@@ -269,9 +269,13 @@ extension PostgreSQLError {
     /// A row that another was to belong to may have been deleted since it was found.
     var isCollision: Bool { code.isRetryable || code == .uniqueViolation || code == .foreignKeyViolation }
 
-    /// Whether the server may be had again in a moment: it restarts, another takes its place, or it is busy.
+    /// Whether the server may be had again in a moment: it restarts, another takes its place, it is busy or in trouble.
+    ///
+    /// One whose disk is full is not waited for here, as somebody has to make room.
     var isPassing: Bool {
-        code != .statementPooler && (state != .usable || Self.passing.contains(code) || code.category == "57")
+        guard code != .statementPooler else { return false }
+        let isShort = ["53", "57", "58"].contains(code.category) && code != .diskFull
+        return state != .usable || isShort || Self.passing.contains(code)
     }
 
     /// Whether a server has answered that it is full, or starts, so that its address is not wrong.

@@ -15,10 +15,22 @@ struct FleetAnswerTests {
 
     /// What keeps a server from taking a refresh token.
     enum Trouble: CaseIterable {
-        case locked, full, starting
+        case locked, full, starting, outOfMemory, brokenDisk, refusing
 
         /// Rows that are spread over machines have no triggers.
         static let here = TestCluster.isWanted ? [Trouble.locked] : allCases
+
+        /// What the server's error is called.
+        private var condition: String {
+            switch self {
+            case .locked: "lock_not_available"
+            case .full: "disk_full"
+            case .starting: "cannot_connect_now"
+            case .outOfMemory: "out_of_memory"
+            case .brokenDisk: "io_error"
+            case .refusing: "invalid_authorization_specification"
+            }
+        }
 
         /// Makes the trouble, calls `body`, and ends it.
         func last(on connection: Connection, _ body: () -> Void) throws {
@@ -29,7 +41,6 @@ struct FleetAnswerTests {
                     body()
                 }
             }
-            let condition = self == .full ? "disk_full" : "cannot_connect_now"
             try connection.write {
                 try connection.execute(
                     """

@@ -82,7 +82,8 @@ struct ServerFaultTests {
             (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
             (.noEncryption, .access), (.passwordFile, .access), (.setting, .invalidArgument),
             (.undefinedTable, .damaged), (.characterNotInRepertoire, .invalidArgument), (.failedTransaction, .storage),
-            (.statementPooler, .invalidArgument),
+            (.statementPooler, .invalidArgument), (.init(rawValue: "53200"), .unreachable),
+            (.init(rawValue: "58030"), .unreachable),
         ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
     )
     func `every failure of the binding has a code of the store and a remedy`(
