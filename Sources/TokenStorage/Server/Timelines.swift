@@ -34,10 +34,20 @@ final class Timelines: Sendable {
         let found = try connection.first(Self.server, .text(searchPath)) {
             (
                 isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
-                session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5))
+                session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5)),
+                keepsReferences: $0.bool(6)
             )
         }
-        guard let (isConfigured, timeline, time, spreadsRows, session) = found, isConfigured else { return }
+        guard let (isConfigured, timeline, time, spreadsRows, session, keepsReferences) = found, isConfigured else {
+            return
+        }
+        guard keepsReferences else {
+            throw PostgreSQLError(
+                .setting,
+                "session_replication_role is replica, with which the tokens of an account stay when it is deleted",
+                state: .lost
+            )
+        }
         newest.withLock { $0 = max($0, timeline) }
         guard isNewest(timeline) else {
             throw PostgreSQLError(
@@ -59,6 +69,7 @@ final class Timelines: Sendable {
             (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint,
             to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL, pg_backend_pid(),
             (SELECT (extract(epoch FROM a.backend_start) * 1000000::numeric)::bigint
-                FROM pg_stat_get_activity(pg_backend_pid()) a)
+                FROM pg_stat_get_activity(pg_backend_pid()) a),
+            current_setting('session_replication_role') <> 'replica'
         """
 }

@@ -128,6 +128,34 @@ struct ServerTransactionTests {
 
     private func claim(_ number: Int) -> JSONValue.Object { JSONValue.Object([("claim", .string("\(number)"))]) }
 
+    @Test func `a role with which references are not kept is refused`() throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        try server.connect().execute(
+            "CREATE ROLE replicating LOGIN; ALTER ROLE replicating SET session_replication_role = replica"
+        )
+        try scene.create(granting: ServerRoles(application: "replicating"))
+        let location = StoreLocation(try server.address(user: "replicating", schema: scene.schema))
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.open(at: location, options: scene.options)
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.problem.contains("session_replication_role") == true, "\(error?.problem ?? "")")
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "the tables of a cluster are not changed so"))
+    func `a removal leaves no token where the triggers of references are off`() throws {
+        let scene = try ServerScene()
+        let store = try scene.createdStore()
+        let account = try #require(try store.save(.signIn(), for: ServerScene.request()).account)
+        let tokens = "SELECT (SELECT count(*) FROM refresh_token) + (SELECT count(*) FROM id_token)"
+        #expect(try scene.count(tokens) == 2)
+        try scene.sql("ALTER TABLE account DISABLE TRIGGER ALL")
+        try store.removeAccount(account)
+        #expect(try scene.count(tokens) == 0)
+    }
+
     @Test func `a server that restarts is waited for by readers and writers`() throws {
         let server = try TestServer()
         defer { server.stop() }

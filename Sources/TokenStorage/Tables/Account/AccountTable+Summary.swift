@@ -182,10 +182,14 @@ private struct Holdings {
 // MARK: - Purges
 
 extension StoreConnection {
-    /// What a server keeps of an account without a reference to it, so that the owner 0 can stand for none: the record
-    /// of use goes on with the account's mark alone.
-    private func deleteWhatHasNoReference(to row: Int64) throws {
+    /// Deletes the tokens and keys of an account, and what a server keeps of it without a reference to it, so that the
+    /// owner 0 can stand for none: the record of use goes on with the account's mark alone.
+    private func deleteOnServer(_ row: Int64) throws {
         try connection.run("DELETE FROM access_token WHERE account_id = ?1", .integer(row))
+        // These have a reference; an administrator may have switched off the triggers that act on it.
+        try connection.run("DELETE FROM refresh_token WHERE account_id = ?1", .integer(row))
+        try connection.run("DELETE FROM id_token WHERE account_id = ?1", .integer(row))
+        try connection.run("DELETE FROM dpop_key WHERE account_id = ?1", .integer(row))
         try connection.run(
             """
             INSERT INTO event (account_id, id, tx, at, program, process_id, kind, outcome, account_mark, client_id,
@@ -202,7 +206,7 @@ extension StoreConnection {
     /// Deletes an account; every other row of it goes too.
     func deleteAccount(_ row: Int64) throws {
         if connection.isServer {
-            try deleteWhatHasNoReference(to: row)
+            try deleteOnServer(row)
             (lockedRows, bareAccount) = ([:], nil)
         }
         try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
