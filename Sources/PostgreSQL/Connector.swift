@@ -66,12 +66,26 @@ struct Connector {
         let isPooled = address.pooler != .none
         let pipeline = Pipeline(handle, library: library, patience: options.patience, isPooled: isPooled)
         do throws(PostgreSQLError) {
+            if !isPooled, call.pointee.PQserverVersion(handle) >= 170_000 { try liftLimit(of: pipeline) }
             try judge(pipeline)
         } catch {
             pipeline.close()
             throw error
         }
         return pipeline
+    }
+
+    /// Lifts the limit of time that servers from version 17 on have for a transaction.
+    ///
+    /// Older ones refuse a session whose start names it. It is sent ahead of the first question, and not waited for.
+    private func liftLimit(of pipeline: Pipeline) throws(PostgreSQLError) {
+        do {
+            let setting = Prepared("SET transaction_timeout = 0", isKept: false)
+            try pipeline.send(setting, [], role: .hint, number: nil, answer: nil)
+            try pipeline.synchronize()
+        } catch {
+            throw pipeline.lose()
+        }
     }
 
     private func start(_ parameters: [(String, String)]) -> OpaquePointer? {
@@ -174,6 +188,8 @@ struct SessionSettings {
             // A plan for all values: the store's statements want the same index whatever is looked up.
             ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
             ("lock_timeout", "\(options.lockPatience.wholeMilliseconds)"),
+            // How long an answer may take is the program's matter.
+            ("statement_timeout", "0"),
             ("idle_in_transaction_session_timeout", "15000"),
             ("synchronous_commit", "on"),
             // The server's own words for an index are compared with the store's.
@@ -196,6 +212,13 @@ struct SessionSettings {
     var startup: String { (values + Self.ofOwnSession).map { "-c \($0)=\($1)" }.joined(separator: " ") }
 
     var ofTransaction: String {
-        "SELECT " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")
+        let calls = values.map { "set_config('\($0.name)', '\($0.value)', true)" } + [Self.limitOfTransaction]
+        return "SELECT " + calls.joined(separator: ", ")
     }
+
+    /// Older servers know no such limit.
+    private static let limitOfTransaction = """
+        CASE WHEN current_setting('server_version_num')::integer >= 170000
+            THEN set_config('transaction_timeout', '0', true) END
+        """
 }

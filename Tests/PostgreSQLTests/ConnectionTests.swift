@@ -222,7 +222,7 @@ struct ConnectionTests {
         let connection = try server.connect()
         let expected = [
             "plan_cache_mode": "force_generic_plan", "synchronous_commit": "on", "search_path": "public,pg_temp",
-            "row_security": "off",
+            "row_security": "off", "statement_timeout": "0",
             "idle_in_transaction_session_timeout": "15s", "lock_timeout": "5s", "client_encoding": "UTF8",
             "application_name": "tokenstore",
         ]

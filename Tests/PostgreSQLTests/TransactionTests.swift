@@ -162,4 +162,23 @@ struct TransactionTests {
         #expect(try connection.read { try level() } == "repeatable read")
         #expect(try connection.first("SHOW quote_all_identifiers") { $0.text(0) } == "off")
     }
+
+    @Test func `the limits of time of a role end no statement and no transaction`() throws {
+        let role = "r\(UInt32.random(in: 0...UInt32.max))"
+        let owner = try server.connect()
+        let version = try #require(try owner.integer("SELECT current_setting('server_version_num')::bigint"))
+        let limits = ["statement_timeout"] + (version >= 170_000 ? ["transaction_timeout"] : [])
+        try owner.execute("CREATE ROLE \(role) LOGIN")
+        for limit in limits { try owner.execute("ALTER ROLE \(role) SET \(limit) = '2s'") }
+        defer { #expect(throws: Never.self) { try owner.execute("DROP ROLE \(role)") } }
+        for query in ["", "&pooler=transaction"] {
+            let connection = try server.connect(query, user: role)
+            defer { connection.close() }
+            try connection.write {
+                for limit in limits {
+                    #expect(try connection.first("SELECT current_setting(?1)", .text(limit)) { $0.text(0) } == "0")
+                }
+            }
+        }
+    }
 }
