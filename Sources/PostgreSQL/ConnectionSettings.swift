@@ -173,8 +173,10 @@ struct ConnectionSettings {
         for line in text.split(whereSeparator: \.isNewline).map({ trimmed($0) }) where line.first != "#" {
             if line.isEmpty { continue }
             if line.first == "[" {
+                // As libpq does: neither a second part of the same name nor a second value counts.
+                if let found { return found }
                 isInside = line == "[\(name)]"
-                if isInside { found = found ?? [:] }
+                if isInside { found = [:] }
                 continue
             }
             guard isInside else { continue }
@@ -182,7 +184,7 @@ struct ConnectionSettings {
             guard parts.count == 2, known.contains(String(parts[0])), parts[0] != "service" else {
                 throw ServerAddress.refused("the service \(name) sets \(parts[0].prefix(40)), which is not known")
             }
-            found?[String(parts[0])] = String(parts[1])
+            if found?[String(parts[0])] == nil { found?[String(parts[0])] = String(parts[1]) }
         }
         return found
     }

@@ -77,8 +77,12 @@ extension PostgreSQLError {
     /// What libpq says of a setting that it cannot use, as of a variable of the environment.
     private static func isAboutSetting(_ text: String) -> Bool {
         text.hasPrefix("invalid ") && (text.contains(" value") || text.contains("connection option"))
-            || ["requirepeer", "channel binding required", "support is not compiled in"].contains(where: text.contains)
+            || demands.contains(where: text.contains)
     }
+
+    private static let demands = [
+        "requirepeer", "channel binding required", "authentication method requirement", "support is not compiled in",
+    ]
 
     /// What the library's own words, which are English, mean.
     private static func withoutServer(_ text: String) -> (Code, remedy: String) {

@@ -1,9 +1,10 @@
 import Foundation
-import PostgreSQL
 import SQL
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import PostgreSQL
 
 /// What a server or its certificate does not accept, and what the caller is told.
 @Suite(.ifServerIsInstalled, .onOwnThread)
@@ -73,6 +74,16 @@ struct RefusalTests {
     func `a server without TLS does not pass for one that is away`(mode: String) throws {
         let error = try refusal(server.remoteAddress("127.0.0.1", "&sslmode=" + mode))
         #expect(error.code == .noEncryption, "\(error)")
+    }
+
+    @Test func `a server that PGREQUIREAUTH rules out is refused for a setting, which does not pass`() throws {
+        let said = #"""
+            connection to server at "127.0.0.1", port 5432 failed: authentication method requirement "scram-sha-256" failed: \#
+            server did not complete authentication
+            """#
+        let address = try server.address()
+        let error = PostgreSQLError.refusedConnection(said, address, try #require(address.hosts.first))
+        #expect(error.code == .setting)
     }
 
     @Test func `an unknown database is named`() throws {

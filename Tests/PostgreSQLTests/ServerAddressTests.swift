@@ -165,6 +165,27 @@ struct ServerAddressTests {
         #expect(problem("postgresql:///db?service=store&sslmode=disable", environment).contains("verify-full"))
     }
 
+    @Test func `of a service that says something twice the first counts, as with libpq`() throws {
+        let directory = try TemporaryDirectory()
+        let services = try directory.write(
+            """
+            [store]
+            host=db.example
+            port=5433
+            port=5434
+            [other]
+            host=wrong
+            [store]
+            dbname=wrong
+            host=wrong
+            """,
+            to: "services"
+        )
+        let environment = ["PGSERVICEFILE": services, "PGDATABASE": "sessions"]
+        let found = try address("postgresql:///?service=store", environment)
+        #expect(try found == address("postgresql://db.example:5433/sessions"))
+    }
+
     @Test func `a service that leads elsewhere is refused, and so is PGHOSTADDR`() throws {
         let directory = try TemporaryDirectory()
         let services = try directory.write("[store]\nhost=localhost\nhostaddr=10.0.0.1\n", to: "services")
