@@ -176,7 +176,8 @@ struct TransactionTests {
             defer { connection.close() }
             try connection.write {
                 for limit in limits {
-                    #expect(try connection.first("SELECT current_setting(?1)", .text(limit)) { $0.text(0) } == "0")
+                    let value = try connection.first("SELECT current_setting(?1)", .text(limit)) { $0.text(0) }
+                    #expect(value == "0")
                 }
             }
         }

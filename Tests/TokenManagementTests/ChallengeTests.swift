@@ -103,7 +103,8 @@ struct ChallengeTests {
             let sent = Counter()
             let slow = InterceptingTransport(Scene.transport) { _ in
                 guard sent.next() == 1 else { return }
-                #expect(try await other.send(call).status == 200)
+                let answer = try await other.send(call)
+                #expect(answer.status == 200)
             }
             let late = AuthorizedTransport(api, account: scene.account, manager: manager, transport: slow)
             #expect(try await late.send(call).status == 200)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
