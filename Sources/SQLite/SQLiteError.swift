@@ -1,5 +1,13 @@
 import CSQLite
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// An error of SQLite: its extended result code, its message and the statement, never the values bound to it.
 package struct SQLiteError: Error, Hashable {
     package let code: Code
@@ -16,8 +24,12 @@ package struct SQLiteError: Error, Hashable {
     init(_ result: CInt, on handle: OpaquePointer?, sql: String? = nil) {
         let reported = handle.map { sqlite3_extended_errcode($0) } ?? result
         let matches = reported & 0xFF == result & 0xFF
-        code = Code(rawValue: matches ? reported : result)
-        let text = matches ? handle.flatMap { sqlite3_errmsg($0) } : sqlite3_errstr(result)
+        // Of a quota that is used up, and of an index of the log that finds no room, SQLite says an I/O error.
+        let isFull =
+            matches && result & 0xFF == SQLITE_IOERR
+            && handle.map { [ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno($0)) } ?? false
+        code = Code(rawValue: isFull ? SQLITE_FULL : matches ? reported : result)
+        let text = matches && !isFull ? handle.flatMap { sqlite3_errmsg($0) } : sqlite3_errstr(code.rawValue)
         message = text.map { String(cString: $0) } ?? "error \(result)"
         self.sql = sql
     }

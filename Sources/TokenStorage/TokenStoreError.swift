@@ -275,10 +275,7 @@ extension TokenStoreError {
             case .generic: .damaged("the tables of \(file) are not as they were made (\(message))", .repair)
             case .busy, .locked: .busy(at: path)
             case .diskFull:
-                .storage(
-                    "the disk is full, nothing was changed in \(file)",
-                    Remedy(.freeSpace, "free some space and try again")
-                )
+                .storage("the disk is full or a quota is used up, nothing was changed in \(file)", .freeSpace)
             case .readOnly, .permission, .authorization:
                 .storage(
                     "\(file) cannot be written (\(message))",

@@ -56,6 +56,22 @@ struct ConnectionTests {
         try connection.execute("DROP TABLE t")
     }
 
+    @Test(.enabled(if: ReadOnlyMount.isPossible, "only root can mount a file system"))
+    func `an index of the log that finds no room on the disk is a full disk`() throws {
+        let disk = try ReadOnlyMount(ofKind: "tmpfs", "size=300k,mode=0700")
+        defer { disk.end() }
+        let path = disk.path + "/a.db"
+        try Data().write(to: URL(filePath: path))
+        try Connection(path: path, mode: .readWrite, busyTimeout: .zero).execute(
+            "PRAGMA journal_mode = WAL; CREATE TABLE t (a)"
+        )
+        try Shell.run("/bin/sh", "-c", "dd if=/dev/zero of=\"$0/rest\" bs=4k 2> /dev/null || true", disk.path)
+        let error = #expect(throws: SQLiteError.self) {
+            try Connection(path: path, mode: .readWrite, busyTimeout: .zero).execute("SELECT * FROM t")
+        }
+        #expect(error?.code == .diskFull)
+    }
+
     @Test func `an error names the statement and never a value`() throws {
         let connection = try connection("CREATE TABLE t (a TEXT UNIQUE CHECK (a <> 'planted-bad')) STRICT")
         try connection.run("INSERT INTO t VALUES (?1)", .text("planted-one"))

@@ -176,6 +176,9 @@ extension Remedy {
         return remedy
     }
 
+    /// Make room on the disk.
+    package static let freeSpace = Remedy(.freeSpace, "free some space and try again")
+
     /// Try again later, or wait longer.
     public static let allowMoreTime = Remedy(.allowMoreTime, "try again later or allow more time")
 

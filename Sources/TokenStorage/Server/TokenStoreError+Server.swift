@@ -99,10 +99,7 @@ extension TokenStoreError {
             case .undefinedTable, .undefinedColumn:
                 .damaged("the tables at \(location) are not as they were made (\(error.message))", .restoreDatabase)
             case .diskFull:
-                .storage(
-                    "the disk of \(location) is full, and nothing was changed",
-                    Remedy(.freeSpace, "free some space and try again")
-                )
+                .storage("the disk of \(location) is full, and nothing was changed", .freeSpace)
             case .notReplicated:
                 .storage("a standby may not have what was written to \(location)", Remedy(.retry, "check the standby"))
             case .wrongKindOfServer where error.message.contains("is not "):
