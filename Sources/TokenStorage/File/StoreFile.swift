@@ -251,13 +251,15 @@ struct StoreFile {
     }
 
     static func failure(_ verb: String, _ name: String) -> TokenStoreError {
-        let error = errno
-        // A process, or the whole system, may have no more files open.
-        let remedy =
-            [EMFILE, ENFILE].contains(error)
-            ? Remedy(.retry, "allow this program more open files, and try again")
-            : Remedy(.checkPermissions, "check permissions and free space of its directory")
-        let reason = String(cString: strerror(error)).lowercased()
+        let code = errno
+        let remedy: Remedy =
+            switch code {
+            // A process, or the whole system, may have no more files open.
+            case EMFILE, ENFILE: Remedy(.retry, "allow this program more open files, and try again")
+            case ENOSPC, EDQUOT: .freeSpace
+            default: Remedy(.checkPermissions, "check permissions and free space of its directory")
+            }
+        let reason = String(cString: strerror(code)).lowercased()
         return .file("\(name) cannot be \(verb), \(reason)", remedy)
     }
 

@@ -12,6 +12,9 @@ struct FailureFacts {
     /// In how many seconds the next attempt is welcome.
     private(set) var retryAfter: Int?
 
+    /// Whether a disk is full, or a quota used up.
+    var lacksSpace = false
+
     mutating func take(_ refusal: OAuthError?, _ wait: Duration?) {
         take(suberror: refusal?.suberror, wait)
     }

@@ -76,10 +76,6 @@ final class OutputFile {
     }
 
     private static func failure(_ verb: String, _ path: String) -> CommandFailure {
-        CommandFailure(
-            .failure,
-            "\(path) cannot be \(verb) (\(systemMessage()))",
-            "check the directory, its permissions and its free space"
-        )
+        .ofSystem("\(path) cannot be \(verb)", "check the directory, its permissions and its free space")
     }
 }

@@ -68,6 +68,16 @@ func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> In
 /// What `errno` means.
 func systemMessage() -> String { String(cString: strerror(errno)) }
 
+extension CommandFailure {
+    /// The failure of the last call of the system.
+    static func ofSystem(_ problem: String, _ hint: String) -> CommandFailure {
+        let code = errno
+        var failure = CommandFailure(.failure, "\(problem) (\(String(cString: strerror(code))))", hint)
+        failure.facts.lacksSpace = [ENOSPC, EDQUOT].contains(code)
+        return failure
+    }
+}
+
 /// Bytes on their way to a file descriptor, 64 KB at a time.
 final class BufferedOutput {
     private static let capacity = 64 * 1024
@@ -131,9 +141,8 @@ final class BufferedOutput {
             } else if errno == EPIPE {
                 endByBrokenPipe()
             } else if errno != EINTR {
-                throw CommandFailure(
-                    .failure,
-                    "\(name) cannot be written (\(systemMessage()))",
+                throw CommandFailure.ofSystem(
+                    "\(name) cannot be written",
                     "check the disk, and the file or pipe it is redirected to"
                 )
             }
