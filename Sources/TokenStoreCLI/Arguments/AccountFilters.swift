@@ -154,7 +154,7 @@ extension StoreReading {
         _ filters: AccountFilters,
         byClient: Bool,
         signInAgain: (Account) -> SignInAgain
-    ) throws -> (Account, client: String) {
+    ) throws -> TokenOwner {
         let account = try account(AccountChoice(filters, byClient: byClient))
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []

@@ -3,6 +3,12 @@ import OAuth
 import TokenManagement
 import TokenStorage
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What `token` takes, and `explain` with it.
 struct TokenArguments: ParsableArguments {
     @Option(
@@ -113,6 +119,40 @@ struct TokenArguments: ParsableArguments {
         else { return nil }
         return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }
+}
+
+extension TokenArguments {
+    /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
+    private static let transit: Int64 = 60
+
+    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for
+    /// and for `seconds`; nil: for as long as it takes to arrive.
+    func storedIDToken(
+        of account: Account,
+        _ client: String,
+        _ filters: AccountFilters,
+        in store: some StoreReading,
+        lasting seconds: Int64? = nil
+    ) throws -> (idToken: IDToken, end: Date)? {
+        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
+        guard let idToken = newest?.idToken,
+            let end = end(of: idToken, lasting: seconds ?? (cached ? 1 : Self.transit))
+        else { return nil }
+        return (idToken, end)
+    }
+
+    /// When an ID token ends, if it is good for as long as is asked for and for `seconds`.
+    func end(of idToken: IDToken, lasting seconds: Int64) -> Date? {
+        guard let end = idToken.claims.expiresAt, end.unixSeconds - Date().unixSeconds >= max(seconds, minTTL) else {
+            return nil
+        }
+        return end
+    }
+}
+
+extension Claims {
+    /// `exp`: when the token ends.
+    fileprivate var expiresAt: Date? { payload["exp"]?.seconds.map { Date(unixSeconds: $0) } }
 }
 
 /// A span of time as people write it: `90s`, `15m`, `12h`, `30d`, `8w`.

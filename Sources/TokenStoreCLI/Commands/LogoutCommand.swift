@@ -131,7 +131,7 @@ private struct LogoutPlan {
 
 extension Account {
     /// What people call the account.
-    fileprivate var shownName: String { (username.isEmpty ? id.homeAccountID : username).boundedSentence }
+    var shownName: String { (username.isEmpty ? id.homeAccountID : username).boundedSentence }
 
     /// The same with what tells it from others of that name.
     var nameAndUserFlow: String { shownName + (userFlow.map { " (\($0))" } ?? "") }

@@ -15,7 +15,7 @@ struct TokenCommand: ParsableCommand {
             only.
 
             --output writes the bare token into FILE, which takes its name only when it is whole; with --watch the \
-            command stays and writes each new token before the old one ends.
+            command stays and writes each new token of the account before the old one ends.
 
             EXAMPLES
               curl -H "$(tokenstore token --scope api://todo/Read --format header)" \\

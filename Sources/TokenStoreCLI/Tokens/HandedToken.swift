@@ -7,6 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// Whose a token is, and the client that has it.
+typealias TokenOwner = (account: Account, client: String)
+
 /// A token as it is handed on: to a person, a file or another program.
 struct HandedToken {
     let secret: Secret
@@ -14,7 +17,7 @@ struct HandedToken {
     /// The scheme of an `Authorization` header.
     let scheme: String
     let expiresAt: Date
-    let account: Account
+    let owner: TokenOwner
     let source: TokenResult.Source
 
     /// When a newer one is worth having although this one is valid.
@@ -22,6 +25,8 @@ struct HandedToken {
 
     /// Scopes of an access token; nil for an ID token.
     let scopes: [String]?
+
+    var account: Account { owner.account }
 
     var isIDToken: Bool { scopes == nil }
 
@@ -34,7 +39,7 @@ struct HandedToken {
     var end: Timestamp { Timestamp(expiresAt) }
 
     /// - Throws: ``CommandFailure`` if the token cannot be shown.
-    init(_ result: TokenResult, of account: Account) throws {
+    init(_ result: TokenResult, of owner: TokenOwner) throws {
         let token = result.accessToken
         guard token.isPrintable else { throw Self.unprintable("access") }
         secret = token.secret
@@ -44,19 +49,19 @@ struct HandedToken {
         scopes = token.scope.tokens
         isFresh = result.freshness == .fresh
         isBound = token.isDPoP
-        self.account = account
+        self.owner = owner
         source = result.source
     }
 
     /// - Throws: ``CommandFailure`` if the token cannot be shown.
-    init(_ idToken: IDToken, ending end: Date, of account: Account, _ source: TokenResult.Source) throws {
+    init(_ idToken: IDToken, ending end: Date, of owner: TokenOwner, _ source: TokenResult.Source) throws {
         guard idToken.secret.isShowable else { throw Self.unprintable("ID") }
         secret = idToken.secret
         scheme = "Bearer"
         expiresAt = end
         refreshAt = nil
         scopes = nil
-        self.account = account
+        self.owner = owner
         self.source = source
     }
 

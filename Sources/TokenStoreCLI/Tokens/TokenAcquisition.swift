@@ -22,12 +22,13 @@ struct TokenAcquisition: ParsableArguments {
 
     /// The token, once a person was told what there is to know of it.
     ///
-    /// A forced refresh that `isRepeated` keeps to the wait that an issuer asked for before.
-    func token(on console: Console, isRepeated: Bool = false) throws -> HandedToken {
-        if token.idToken { return try idToken(on: console, isRepeated: isRepeated) }
-        let (result, account) = try result(on: console, isRepeated: isRepeated)
+    /// One `after` another is of the same account and client, whatever others choose meanwhile; a forced refresh keeps
+    /// to the wait that an issuer asked for before.
+    func token(on console: Console, after last: HandedToken? = nil) throws -> HandedToken {
+        if token.idToken { return try idToken(on: console, after: last) }
+        let (result, owner) = try result(on: console, after: last)
         tell(result, console)
-        return try HandedToken(result, of: account)
+        return try HandedToken(result, of: owner)
     }
 
     private func tell(_ result: TokenResult, _ console: Console) {
@@ -38,17 +39,17 @@ struct TokenAcquisition: ParsableArguments {
     }
 
     /// An access token.
-    private func result(on console: Console, isRepeated: Bool) throws -> (TokenResult, Account) {
-        var standIn: (TokenResult, Account)?
+    private func result(on console: Console, after last: HandedToken?) throws -> (TokenResult, TokenOwner) {
+        var standIn: (TokenResult, TokenOwner)?
         var patience = Duration.seconds(arguments.timeout)
-        if let stored = try stored(orElse: &standIn, within: &patience, console) { return stored }
+        if let stored = try stored(after: last, orElse: &standIn, within: &patience, console) { return stored }
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         do {
             let store = try arguments.open(console, within: patience)
             defer { store.close() }
-            guard !token.cached else { return try decided(in: store) }
-            let (account, client) = try chosen(in: store)
-            return (try acquire(of: account, client, in: store, isRepeated: isRepeated, console), account)
+            guard !token.cached else { return try decided(in: store, after: last) }
+            let owner = try chosen(in: store, after: last)
+            return (try acquire(of: owner, in: store, isRepeated: last != nil, console), owner)
         } catch let error where Self.mayPass(error) {
             guard let standIn else { throw error }
             return standIn
@@ -61,13 +62,10 @@ struct TokenAcquisition: ParsableArguments {
     }
 
     /// Asks the issuer, unless the store has a token by now.
-    private func acquire(
-        of account: Account,
-        _ client: String,
-        in store: TokenStore,
-        isRepeated: Bool,
-        _ console: Console
-    ) throws -> TokenResult {
+    private func acquire(of owner: TokenOwner, in store: TokenStore, isRepeated: Bool, _ console: Console) throws
+        -> TokenResult
+    {
+        let (account, client) = owner
         let manager = try network.manager(store, client: client, token.options(network, arguments))
         var request = try request(account, of: client, in: store)
         // The time is kept here: a caller that left would not learn what became of an answer that is waited for.
@@ -122,24 +120,25 @@ extension TokenAcquisition {
     ///
     /// A wait for another process that holds a file is taken off `patience`: the opening for writing waits on.
     private func stored(
-        orElse standIn: inout (TokenResult, Account)?,
+        after last: HandedToken?,
+        orElse standIn: inout (TokenResult, TokenOwner)?,
         within patience: inout Duration,
         _ console: Console
-    ) throws -> (TokenResult, Account)? {
+    ) throws -> (TokenResult, TokenOwner)? {
         let limit = try arguments.location.path == nil ? patience : min(.seconds(1), patience / 2)
         do {
-            guard let store = try arguments.inspected(within: limit), let (account, client) = try selected(store) else {
-                return nil
-            }
+            guard let store = try arguments.inspected(within: limit), let owner = try selected(store, after: last)
+            else { return nil }
+            let (account, client) = owner
             let request = try request(account, of: client, in: store)
             switch try decide(request, client, in: store) {
             case .serve(let result):
                 warn(of: result, signInAgain(account, client, request, in: store), console)
-                return (result, account)
+                return (result, owner)
             case let other where token.cached:
                 throw Self.refusal(other, signInAgain(account, client, request, in: store))
             case .refresh(_, at: _, let fallback):
-                standIn = fallback?.result(whileUnwritable: account.id).map { ($0, account) }
+                standIn = fallback?.result(whileUnwritable: account.id).map { ($0, owner) }
                 return nil
             case .fail: return nil
             }
@@ -153,14 +152,14 @@ extension TokenAcquisition {
     }
 
     /// What the store has, without a request to the issuer.
-    private func decided(in store: TokenStore) throws -> (TokenResult, Account) {
-        let (account, client) = try chosen(in: store)
+    private func decided(in store: TokenStore, after last: HandedToken?) throws -> (TokenResult, TokenOwner) {
+        let (account, client) = try chosen(in: store, after: last)
         let request = try request(account, of: client, in: store)
         let decision = try decide(request, client, in: store)
         guard case .serve(let result) = decision else {
             throw Self.refusal(decision, signInAgain(account, client, request, in: store))
         }
-        return (result, account)
+        return (result, (account, client))
     }
 
     private func decide(_ request: SilentRequest, _ client: String, in store: some StoreReading) throws -> TokenDecision
@@ -191,16 +190,23 @@ extension TokenAcquisition {
         )
     }
 
-    /// The account and client whose tokens are meant; nothing says which client an account without any is to have.
-    private func chosen(in store: some StoreReading) throws -> (Account, client: String) {
-        try store.account(filters, byClient: !token.familyTokens) { signInAgain($0, "ID", nil, in: store) }
+    /// The account and client whose tokens are meant, or whose the last one was; nothing says which client an account
+    /// without any is to have.
+    private func chosen(in store: some StoreReading, after last: HandedToken?) throws -> TokenOwner {
+        guard let (account, client) = last?.owner else {
+            return try store.account(filters, byClient: !token.familyTokens) { signInAgain($0, "ID", nil, in: store) }
+        }
+        if let account = try store.account(account.id) { return (account, client) }
+        let problem = "\(account.shownName) is no longer signed in"
+        throw signInAgain(account, client, try? request(account, of: client, in: store), in: store)
+            .completing(CommandFailure(.interactionRequired, problem, "sign in again"))
     }
 
     /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
     /// stores.
-    private func selected(_ store: StoreInspection) throws -> (Account, String)? {
+    private func selected(_ store: StoreInspection, after last: HandedToken?) throws -> TokenOwner? {
         do {
-            return try chosen(in: store)
+            return try chosen(in: store, after: last)
         } catch {
             guard try arguments.location.path?.pendingAnswers().isEmpty != false else { return nil }
             throw error
@@ -211,23 +217,23 @@ extension TokenAcquisition {
 // MARK: - ID tokens
 
 extension TokenAcquisition {
-    private func idToken(on console: Console, isRepeated: Bool) throws -> HandedToken {
+    private func idToken(on console: Console, after last: HandedToken?) throws -> HandedToken {
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        if !token.forceRefresh, token.claims == nil, let stored = try storedIDToken() { return stored }
+        if !token.forceRefresh, token.claims == nil, let stored = try storedIDToken(after: last) { return stored }
         guard !token.cached else {
             let problem = "the store has no ID token that is good for long enough, and --cached keeps from the network"
             throw CommandFailure(.network, problem, "leave --cached out")
         }
         let store = try arguments.open(console)
         defer { store.close() }
-        let (account, client) = try chosen(in: store)
-        let renewed = try renewedIDToken(of: account, client, in: store, isRepeated: isRepeated, console)
+        let (account, client) = try chosen(in: store, after: last)
+        let renewed = try renewedIDToken(of: (account, client), in: store, isRepeated: last != nil, console)
         if let renewed, let end = token.end(of: renewed, lasting: 1) {
-            return try HandedToken(renewed, ending: end, of: account, .refresh)
+            return try HandedToken(renewed, ending: end, of: (account, client), .refresh)
         }
         // The issuer need not send a new one (OpenID Connect Core §12.2).
         if let (stored, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: 1) {
-            return try HandedToken(stored, ending: end, of: account, .cache)
+            return try HandedToken(stored, ending: end, of: (account, client), .cache)
         }
         let who = renewed == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
         let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
@@ -237,8 +243,7 @@ extension TokenAcquisition {
 
     /// The ID token that a refresh brings; nil if the issuer sends none.
     private func renewedIDToken(
-        of account: Account,
-        _ client: String,
+        of owner: TokenOwner,
         in store: TokenStore,
         isRepeated: Bool,
         _ console: Console
@@ -248,7 +253,7 @@ extension TokenAcquisition {
         // Meant for the ID token, not for the access token that comes with it.
         renewing.token.minTTL = 0
         do {
-            let result = try renewing.acquire(of: account, client, in: store, isRepeated: isRepeated, console)
+            let result = try renewing.acquire(of: owner, in: store, isRepeated: isRepeated, console)
             tell(result, console)
             return result.idToken
         } catch let error as AcquisitionError where error.idToken != nil {
@@ -257,43 +262,11 @@ extension TokenAcquisition {
     }
 
     /// The newest ID token, if it is good for as long as is asked for.
-    private func storedIDToken() throws -> HandedToken? {
-        guard let store = try arguments.inspected(), let (account, client) = try selected(store) else { return nil }
-        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
-        return try HandedToken(idToken, ending: end, of: account, .cache)
-    }
-}
-
-extension TokenArguments {
-    /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
-    private static let transit: Int64 = 60
-
-    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for
-    /// and for `seconds`; nil: for as long as it takes to arrive.
-    func storedIDToken(
-        of account: Account,
-        _ client: String,
-        _ filters: AccountFilters,
-        in store: some StoreReading,
-        lasting seconds: Int64? = nil
-    ) throws -> (idToken: IDToken, end: Date)? {
-        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
-        guard let idToken = newest?.idToken,
-            let end = end(of: idToken, lasting: seconds ?? (cached ? 1 : Self.transit))
-        else { return nil }
-        return (idToken, end)
-    }
-
-    /// When an ID token ends, if it is good for as long as is asked for and for `seconds`.
-    func end(of idToken: IDToken, lasting seconds: Int64) -> Date? {
-        guard let end = idToken.claims.expiresAt, end.unixSeconds - Date().unixSeconds >= max(seconds, minTTL) else {
+    private func storedIDToken(after last: HandedToken?) throws -> HandedToken? {
+        guard let store = try arguments.inspected(), let (account, client) = try selected(store, after: last) else {
             return nil
         }
-        return end
+        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
+        return try HandedToken(idToken, ending: end, of: (account, client), .cache)
     }
-}
-
-extension Claims {
-    /// `exp`: when the token ends.
-    fileprivate var expiresAt: Date? { payload["exp"]?.seconds.map { Date(unixSeconds: $0) } }
 }

@@ -37,7 +37,8 @@ struct TokenFile {
         }
     }
 
-    /// Writes a token, and each newer one in time; a failure that may pass is waited out once there is a token.
+    /// Writes a token, and each newer one of its account in time; a failure that may pass is waited out once there is a
+    /// token, and a full disk for as long as the token lasts.
     func watch(on console: Console) throws -> Never {
         try requireReplaceable()
         var pace = RefreshPace(leastLifetime: acquisition.token.minTTL)
@@ -52,7 +53,8 @@ struct TokenFile {
                 pace.succeed(isFresh: next.isFresh)
             } catch {
                 let failure = CommandFailure(error)
-                guard [.network, .storeBusy].contains(failure.status) else { throw failure }
+                let isInTime = failure.facts.lacksSpace && Date() < token.expiresAt
+                guard isInTime || [.network, .storeBusy].contains(failure.status) else { throw failure }
                 console.note(failure.sentence)
                 pace.fail()
             }
@@ -61,11 +63,11 @@ struct TokenFile {
 
     /// A token that is newer than `token`, by a request of this process only if no other has made one.
     private func next(after token: HandedToken, _ console: Console) throws -> HandedToken {
-        let stored = try acquisition.token(on: console)
+        let stored = try acquisition.token(on: console, after: token)
         guard stored.secret == token.secret, stored.source == .cache, stored.isFresh else { return stored }
         var renewing = acquisition
         renewing.token.forceRefresh = true
-        return try renewing.token(on: console, isRepeated: true)
+        return try renewing.token(on: console, after: token)
     }
 
     private func write(_ token: HandedToken, _ console: Console) throws {

@@ -53,13 +53,13 @@ struct IssuerScene: Sendable {
         provider.audit.reset()
     }
 
-    /// Stores a session of another client for the same person.
-    func addClient(_ client: String) throws {
+    /// Stores a session of another client for the same person, or of another person.
+    func addClient(_ client: String, uid: String? = nil, lifetime: Int64 = 3_600) throws {
         let store = try TokenStore.open(at: StorePath(scratch.store))
         guard let account = try store.accounts().first else { throw ExpectationFailure("an account") }
-        var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: .seconds(3_600))
+        var response = TokenResponse(accessToken: Secret("at_other"), expiresIn: .seconds(lifetime))
         response.refreshToken = Secret("rt_other")
-        response.clientInfo = account.tenantProfiles.isEmpty ? nil : Self.clientInfo(of: account)
+        response.clientInfo = account.tenantProfiles.isEmpty ? nil : Self.clientInfo(of: account, uid)
         let authority = try Authority(parsing: provider.baseURL + "/fabrikvine.onmicrosoft.com")
         try store.save(
             response,
@@ -67,8 +67,8 @@ struct IssuerScene: Sendable {
         )
     }
 
-    private static func clientInfo(of account: Account) -> String {
-        Base64URL.encode(#"{"uid":"\#(account.uid ?? "")","utid":"\#(account.utid ?? "")"}"#.utf8)
+    private static func clientInfo(of account: Account, _ uid: String?) -> String {
+        Base64URL.encode(#"{"uid":"\#(uid ?? account.uid ?? "")","utid":"\#(account.utid ?? "")"}"#.utf8)
     }
 
     /// Runs a command.

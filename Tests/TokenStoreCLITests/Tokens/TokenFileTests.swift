@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestSupport
 import TestTraits
 import Testing
 
@@ -85,6 +86,47 @@ struct TokenFileTests {
             #expect(try await watch.end() == 4)
             #expect((2...4).contains(scene.tokenRequestCount))
             #expect(try scene.scratch.contents("token") == first)
+        }
+    }
+
+    @Test func `a watch keeps to its account, and ends with 4 once that is signed out`() async throws {
+        try await IssuerScene.open(lifetime: 6) { (scene: IssuerScene) async throws in
+            let (file, errors) = (scene.scratch.path("token"), scene.scratch.path("errors"))
+            // Until then no refresh brings a token that lasts.
+            scene.provider.faults.add(.status(503, at: "token", times: nil))
+            let watch = try scene.start(["--output", file, "--watch"], errors: errors)
+            try await eventually("a token") { FileManager.default.fileExists(atPath: file) }
+            let first = try scene.scratch.contents("token")
+            try scene.addClient("pwd-app", uid: "0b8f7a9e-3333-4c7d-9c1e-c3c3c3c3c3c3", lifetime: 10)
+            #expect(try await scene.run("logout", "ana.rojas@example.org", "--local-only").status == 0)
+            scene.provider.faults.removeAll()
+            #expect(try await watch.end() == 4)
+            #expect(try scene.scratch.contents("token") == first)
+            let sentence = try String(contentsOf: URL(filePath: errors), encoding: .utf8)
+            #expect(sentence.contains("ana.rojas@example.org is no longer signed in; sign in again"), "\(sentence)")
+        }
+    }
+
+    @Test(.enabled(if: ReadOnlyMount.isPossible, "only root can mount a file system"))
+    func `a watch waits for a full disk while its token lasts`() async throws {
+        let disk = try ReadOnlyMount(ofKind: "tmpfs", "size=64k,mode=0700")
+        defer { disk.end() }
+        try await IssuerScene.open(lifetime: 60, refreshIn: 1) { (scene: IssuerScene) async throws in
+            let (file, errors) = (disk.path + "/token", scene.scratch.path("errors"))
+            scene.provider.faults.add(.status(503, at: "token", times: nil))
+            let watch = try scene.start(["--output", file, "--watch"], errors: errors)
+            try await eventually("a token") { FileManager.default.fileExists(atPath: file) }
+            let first = try Data(contentsOf: URL(filePath: file))
+            try Shell.run("/bin/sh", "-c", "dd if=/dev/zero of=\"$0/rest\" bs=4k 2> /dev/null || true", disk.path)
+            scene.provider.faults.removeAll()
+            try await eventually("a note") {
+                try String(contentsOf: URL(filePath: errors), encoding: .utf8).contains("No space left on device")
+            }
+            #expect(try Data(contentsOf: URL(filePath: file)) == first)
+            try FileManager.default.removeItem(atPath: disk.path + "/rest")
+            try await eventually("a newer token") { try Data(contentsOf: URL(filePath: file)) != first }
+            watch.send(SIGTERM)
+            #expect(try await watch.end() == 128 + SIGTERM)
         }
     }
 
