@@ -61,6 +61,9 @@ struct HelperProgram {
         let output = output(of: answer, until: end)
         // One that has more to say than is taken is not waited for.
         close(answer)
+        // What it has started may go on without it, and holds the output; the group is known until the program is
+        // waited for.
+        if output == nil { kill(-process, SIGKILL) }
         let status = wait(for: process, until: end)
         guard let output, let status else { throw failure("did not answer within \(patience.components.seconds) s") }
         guard output.count <= longestOutput else { throw failure("printed more than a key when it was to \(argument)") }

@@ -102,9 +102,10 @@ struct CommandSourceTests {
         _ = try KeySource.command(path).create(context())
     }
 
-    @Test func `a program that does not answer is ended with what it has started`() throws {
+    @Test(arguments: ["wait", "exit"])
+    func `a program that does not answer is ended with what it has started`(last: String) throws {
         let marker = directory.file("pid")
-        try write("sleep 600 & echo $! > '\(marker)'; wait")
+        try write("sleep 600 & echo $! > '\(marker)'; \(last)")
         var context = context()
         context.deadline = .milliseconds(300)
         let refusal = error { _ = try KeySource.command(path).create(context) }
