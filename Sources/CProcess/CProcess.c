@@ -19,15 +19,26 @@
 #include <sys/syscall.h>
 #endif
 
+/// 0 where there is nothing to restore.
+static rlim_t dumpLimit = 0;
+
 void CProcessForbidDumps(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_CORE, &limit) == 0) {
+        if (limit.rlim_cur != 0) dumpLimit = limit.rlim_cur;
         limit.rlim_cur = 0;
         (void)setrlimit(RLIMIT_CORE, &limit);
     }
 #ifdef __linux__
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
+}
+
+void CProcessRestoreDumpLimit(void) {
+    struct rlimit limit;
+    if (dumpLimit == 0 || getrlimit(RLIMIT_CORE, &limit) != 0) return;
+    limit.rlim_cur = dumpLimit;
+    (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
 int CProcessPipe(int ends[2]) {

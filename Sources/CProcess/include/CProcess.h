@@ -5,6 +5,11 @@
 /// Programs that it starts are not affected, but for the soft limit of their core dumps.
 void CProcessForbidDumps(void);
 
+/// Gives that limit the value back that it had, for the program that takes the place of this one.
+///
+/// On Linux this process stays without core dumps.
+void CProcessRestoreDumpLimit(void);
+
 /// A pipe whose ends no program inherits; where the system can, not even one that another thread starts just now.
 ///
 /// Returns 0, or -1 with `errno` set.

@@ -1,3 +1,5 @@
+import CProcess
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -71,8 +73,10 @@ struct ProcessReplacement {
     /// The same, to be freed.
     private static func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? { strdup(terminated(bytes)) }
 
-    /// Gives the signals back the effect that they had, and closes what this process opened.
+    /// Gives the signals back the effect that they had, and the core dumps their limit, and closes what this process
+    /// opened.
     private func restore() {
+        CProcessRestoreDumpLimit()
         for number in Self.signals { signal(number, IgnoredSignals.atStart.contains(number) ? SIG_IGN : SIG_DFL) }
         for descriptor in 3..<Self.descriptorLimit where !inherited.contains(descriptor) {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -88,6 +88,20 @@ struct ExecCommandTests {
         #expect(file.lines.contains("TOKENSTORE_PATH=\(scratch.store)"))
     }
 
+    @Test func `the command has the limit of core dumps that the program was started with`() throws {
+        let scratch = try Self.filled()
+        let script = #"ulimit -S -c "$(ulimit -H -c)"; ulimit -c; exec "$@""#
+        let arguments = Self.exec(["--", "/bin/sh", "-c", "ulimit -S -c"])
+        var command = Command(
+            arguments: ["-c", script, "sh", Command.binary] + arguments,
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        command.program = "/bin/sh"
+        let outcome = try command.run(in: scratch)
+        #expect(outcome.lines.count == 2, "\(outcome.error)")
+        #expect(outcome.lines.first == outcome.lines.last)
+    }
+
     @Test func `without a token the command does not run`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"error":"invalid_grant"}"#
