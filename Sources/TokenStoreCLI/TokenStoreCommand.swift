@@ -83,6 +83,8 @@ struct TokenStoreCommand: ParsableCommand {
         guard end > arguments.startIndex, end < arguments.endIndex, !arguments[end].hasPrefix("-") else {
             return arguments
         }
+        // Help is the same with all of them.
+        guard arguments[end] != "help" else { return arguments[end...] }
         let command = end + max(1, commands(named: arguments[end...]).count)
         return (arguments[end..<command] + arguments[..<end] + arguments[command...])[...]
     }

@@ -41,6 +41,14 @@ struct HelpTests {
         }
     }
 
+    @Test(arguments: [["--store", "x.db"], ["--json"], ["-q", "--color=never"]])
+    func `help takes the options of every command before it`(options: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let outcome = try Command(arguments: options + ["help", "list"]).run(in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output == (try Command(arguments: ["help", "list"]).run(in: scratch).output))
+    }
+
     @Test func `list names its defaults`() throws {
         let text = try Self.help("list").output.split { $0.isWhitespace }.joined(separator: " ")
         #expect(text.contains("Default: table."))
