@@ -59,6 +59,11 @@ package final class AnswerSpace: Sendable {
 
     /// Writes `bytes` to the disk and gives the file its name.
     func publish(_ bytes: [UInt8]) throws { try room?.publish(bytes) }
+
+    /// Leaves what was taken for a store that is yet to be made to that store.
+    func makeWayForStore() {
+        if sealer == nil { room?.shrink() }
+    }
 }
 
 /// A file with room for an answer; it has no name until then, so the kernel gives the room back when the process dies.
@@ -101,6 +106,15 @@ final class AnswerRoom: Sendable {
                 && ftruncate(draft.file.descriptor, off_t(bytes.count)) == 0 && draft.file.commit(replacing: false)
         }
         guard isPublished else { throw StoreFile.failure("written", file.name) }
+    }
+
+    /// Gives back all but the room for the answer itself.
+    func shrink() {
+        draft.withLock { draft in
+            guard !draft.isTouched else { return }
+            // Where that fails, the store has to find other room.
+            _ = ftruncate(draft.file.descriptor, Self.byteCount)
+        }
     }
 
     /// Whether the room is as it was taken, and can still be given a name beside the store.

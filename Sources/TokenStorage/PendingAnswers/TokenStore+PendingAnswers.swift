@@ -59,6 +59,7 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible, or nothing will take the file in.
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
         let start = ContinuousClock.now
+        space?.makeWayForStore()
         do {
             return try commit(answer, since: start, within: answerLimit)
         } catch let error as UncommittedAnswer {
