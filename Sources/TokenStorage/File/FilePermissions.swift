@@ -16,7 +16,7 @@ struct FilePermissions {
     /// What inspection accepts besides: a copy on a read-only medium, which no user can change.
     let isInspection: Bool
 
-    private static let move = "put the store into a separate directory"
+    fileprivate static let move = "put the store into a separate directory"
 
     /// Requires a directory of this user's own.
     func checkDirectory() throws(TokenStoreError) {
@@ -25,10 +25,7 @@ struct FilePermissions {
             throw .file("\(path.directory) is not a directory", .choosePath)
         }
         guard status.owner == geteuid() else {
-            throw .insecure(
-                "\(path.directory) belongs to user \(status.owner)",
-                .moveStore("run as that user, or \(Self.move)")
-            )
+            throw .belongsToOther(path.directory, status.owner)
         }
         try checkPermissions(status, of: path.directory, remedy: remedy(status))
     }
@@ -202,6 +199,13 @@ package struct FileStatus {
 }
 
 extension TokenStoreError {
+    static func belongsToOther(_ directory: String, _ owner: uid_t) -> TokenStoreError {
+        insecure(
+            "\(directory) belongs to user \(owner)",
+            .moveStore("run as that user, or \(FilePermissions.move)")
+        )
+    }
+
     static func empty(_ path: StorePath) -> TokenStoreError {
         damaged(
             "\(path.database) is empty, which no store ever is",

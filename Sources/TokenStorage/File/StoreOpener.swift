@@ -189,6 +189,7 @@ struct StoreOpener {
                 try FilePermissions(path: path, isInspection: false).checkDirectory()
                 try file.refuseUnknownFileSystem()
             }
+            try requirePlace(place, for: missing)
             guard access(place, W_OK | X_OK) == 0 else { throw StoreFile.failure("written to", place) }
             try refuseOrphanedLog()
             let source = options.keySource ?? .file
@@ -199,8 +200,18 @@ struct StoreOpener {
 
     /// Makes the directory of the store, and those above it that are missing.
     func createDirectory() throws {
-        let (missing, _) = path.missingDirectories()
+        let (missing, place) = path.missingDirectories()
+        try requirePlace(place, for: missing)
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
+    }
+
+    /// Has root make no directories in one of another user, as under `sudo` with that user's HOME: they would be root's,
+    /// and closed to the user.
+    private func requirePlace(_ place: String, for missing: [String]) throws {
+        guard geteuid() == 0, !missing.isEmpty, let owner = FileStatus(following: place)?.owner, owner != 0 else {
+            return
+        }
+        throw TokenStoreError.belongsToOther(place, owner)
     }
 
     /// Makes a directory that its owner alone may use, and can; one that is there stays as it is.
