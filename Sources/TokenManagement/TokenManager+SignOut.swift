@@ -13,8 +13,8 @@ extension TokenManager {
     /// log.
     ///
     /// - Returns: the result of the revocation, whatever it is; the account is removed.
-    /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError` where the task was cancelled
-    ///   before anything was done.
+    /// - Throws: `TokenStoreError` where the store cannot be written, whose problem says so if the issuer has ended the
+    ///   session by then; `CancellationError` where the task was cancelled before anything was done.
     @discardableResult
     public func signOut(_ account: Account.ID, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
         let outcome = try await signOut(account, ofClients: [clientID], scope)
@@ -41,7 +41,12 @@ extension TokenManager {
         let tokens = found.tokens
         let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
         var reports = await revocation.revoke(tokens)
-        let removed = try await store.perform { try $0.signOut(account, clients: clients) }
+        let removed: (deleted: [StoredRefreshToken], erasure: Erasure)
+        do {
+            removed = try await store.perform { try $0.signOut(account, clients: clients) }
+        } catch let error as TokenStoreError where reports.values.contains(.revoked) {
+            throw error.afterRevocation()
+        }
         // A sign-in that came in the meantime is deleted with the rest, and so ends at the issuer as well.
         let late = removed.deleted.filter { token in !tokens.contains { $0.secret == token.secret } }
         reports.merge(await revocation.revoke(late)) { $1 }

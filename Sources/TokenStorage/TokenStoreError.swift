@@ -69,7 +69,7 @@ public struct TokenStoreError: CodedError, Equatable {
     public let code: Code
 
     /// What went wrong, in one sentence without advice.
-    public let problem: String
+    public internal(set) var problem: String
 
     /// What may help; nil if nothing is known.
     public internal(set) var remedy: Remedy?

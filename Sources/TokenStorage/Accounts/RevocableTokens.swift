@@ -36,3 +36,13 @@ extension StoreConnection {
         return found
     }
 }
+
+extension TokenStoreError {
+    /// The error of a sign-out that came after the issuer had ended the session.
+    package func afterRevocation() -> TokenStoreError {
+        var error = self
+        let ended = "the issuer ended the session, but the account could not be deleted here"
+        error.problem = "\(ended): \(problem)".boundedSentence
+        return error
+    }
+}

@@ -110,6 +110,21 @@ struct LogoutCommandTests {
         }
     }
 
+    @Test func `an account that cannot be deleted is said to have no session at the issuer any more`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            // The store has what the issuer publishes by then.
+            #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
+            let other = try scene.scratch.holdForWriting()
+            let outcome = try await scene.run("logout", "ana.rojas@example.org", "--timeout", "3")
+            #expect(outcome.status == 5)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            let words = "the issuer ended the session, but the account could not be deleted here: another process holds"
+            #expect(outcome.error.contains(words), "\(outcome.error)")
+            try other.execute("ROLLBACK")
+            #expect(try await scene.run("logout", "ana.rojas@example.org").status == 0)
+        }
+    }
+
     /// A local sign-out waits for nothing; the other one for the refresh, whose tokens it revokes.
     @Test(arguments: [[], ["--local-only"]])
     func `a sign-out during a refresh wins, and the new tokens are not stored`(arguments: [String]) async throws {
