@@ -1,5 +1,5 @@
-// `prctl` and `syscall` take a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's view of
-// the library.
+// `prctl`, `ioctl` and `syscall` take a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's
+// view of the library.
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
@@ -165,4 +167,17 @@ int CProcessRenameExclusively(const char *from, const char *to) {
         return -1;
     }
     return errno == ENOENT ? rename(from, to) : -1;
+}
+
+int CProcessWriteInPlace(int file) {
+#ifdef __linux__
+    int flags = 0;
+    if (ioctl(file, FS_IOC_GETFLAGS, &flags) != 0) return -1;
+    flags |= FS_NOCOW_FL;
+    return ioctl(file, FS_IOC_SETFLAGS, &flags);
+#else
+    (void)file;
+    errno = ENOTSUP;
+    return -1;
+#endif
 }

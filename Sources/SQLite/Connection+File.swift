@@ -148,8 +148,20 @@ package enum FileSystem {
         #endif
     }
 
+    /// Whether `path` is on a file system that writes each change of a file elsewhere.
+    package static func copiesChanges(at path: String) -> Bool {
+        #if canImport(Darwin)
+        return false
+        #else
+        var status = statfs()
+        return statfs(path, &status) == 0 && UInt32(truncatingIfNeeded: status.f_type) == btrfs
+        #endif
+    }
+
     #if !canImport(Darwin)
-    /// The same for a magic number of `statfs(2)`.
+    private static let btrfs: UInt32 = 0x9123_683E
+
+    /// The refused name for a magic number of `statfs(2)`.
     package static func refusedName(ofMagic magic: UInt32) -> String? {
         if supported.contains(magic) { return nil }
         return refused[magic] ?? "type 0x" + String(magic, radix: 16)
@@ -159,7 +171,7 @@ package enum FileSystem {
     private static let supported: Set<UInt32> = [
         0xEF53,  // ext2, ext3, ext4
         0x5846_5342,  // xfs
-        0x9123_683E,  // btrfs
+        btrfs,
         0xF2F5_2010,  // f2fs
         0xCA45_1A4E,  // bcachefs
         0x2FC1_2FC1,  // zfs

@@ -126,3 +126,6 @@ package final class DraftFile {
 
 /// Gives a file another name, which nothing may have; false, with the reason in `errno`, if that cannot be.
 package func renameExclusively(_ name: String, to other: String) -> Bool { CProcessRenameExclusively(name, other) == 0 }
+
+/// Has changes to an empty file written in its place; false, with the reason in `errno`, if that cannot be.
+package func writeInPlace(_ descriptor: Int32) -> Bool { CProcessWriteInPlace(descriptor) == 0 }

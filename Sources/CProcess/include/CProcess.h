@@ -41,3 +41,8 @@ int CProcessIsDumpable(void);
 ///
 /// Returns 0, or -1 with `errno` set: EEXIST if there is something under that name.
 int CProcessRenameExclusively(const char *from, const char *to);
+
+/// Has changes to an empty file written in its place, where the file system would write them elsewhere (btrfs).
+///
+/// Returns 0, or -1 with `errno` set.
+int CProcessWriteInPlace(int file);

@@ -1,4 +1,6 @@
+import Database
 import OAuth
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -62,4 +64,23 @@ extension StoreFile {
         return lines.first { $0.starts(with: "mnt_id:".utf8) }.map { Array($0) }
     }
     #endif
+}
+
+extension StoreFile {
+    /// Makes the index of the log of a database, where there is none, as an empty file that is written in place.
+    ///
+    /// SQLite writes to it through memory. Where the file system writes each change elsewhere, a full disk or a quota
+    /// that is used up would end the process in the middle of that, with SIGBUS. What cannot be done is left to SQLite,
+    /// which makes an index by itself.
+    func prepareIndex(of database: String) {
+        let index = database + "-shm"
+        guard FileSystem.copiesChanges(at: path.directory), FileStatus.isAbsent(index) else { return }
+        // Closed before it has its name: closing the index takes its locks from the connections of this process.
+        let draft = "\(index).\(UInt64.random(in: 0 ... .max)).new"
+        let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        let isMade = fchmod(descriptor, 0o600) == 0 && writeInPlace(descriptor)
+        close(descriptor)
+        if !isMade || !renameExclusively(draft, to: index) { unlink(draft) }
+    }
 }

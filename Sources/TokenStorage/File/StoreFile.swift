@@ -19,6 +19,7 @@ struct StoreFile {
     func openForWriting() throws -> Connection {
         try refuseUnknownFileSystem()
         try LogState.requireRegularIndex(at: path)
+        prepareIndex(of: path.database)
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
         try refuseJournal(connection)
         connection.keepLogFiles()
@@ -83,6 +84,7 @@ struct StoreFile {
     }
 
     private func fill(_ draft: String, _ body: (Connection) throws -> Void) throws {
+        prepareIndex(of: draft)
         let connection = try Connection(path: draft, mode: .readWrite, busyTimeout: timeout)
         try Self.configure(connection)
         try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
@@ -92,6 +94,7 @@ struct StoreFile {
 
     /// Puts a database that no other process has open into the mode that every store is in.
     func enableLog(of name: String) throws {
+        prepareIndex(of: name)
         try enableLog(Connection(path: name, mode: .readWrite, busyTimeout: timeout))
     }
 
