@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
-#include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -171,10 +170,11 @@ int CProcessRenameExclusively(const char *from, const char *to) {
 
 int CProcessWriteInPlace(int file) {
 #ifdef __linux__
+    // FS_IOC_GETFLAGS, FS_NOCOW_FL and FS_IOC_SETFLAGS of the kernel's header.
     int flags = 0;
-    if (ioctl(file, FS_IOC_GETFLAGS, &flags) != 0) return -1;
-    flags |= FS_NOCOW_FL;
-    return ioctl(file, FS_IOC_SETFLAGS, &flags);
+    if (ioctl(file, _IOR('f', 1, long), &flags) != 0) return -1;
+    flags |= 0x00800000;
+    return ioctl(file, _IOW('f', 2, long), &flags);
 #else
     (void)file;
     errno = ENOTSUP;
