@@ -107,7 +107,8 @@ package struct IDTokenValidator: Sendable {
 
     /// A claim that need not be there; null is as if it were not.
     private static func optionalClaim(_ name: String, _ claims: Claims) -> JSONValue? {
-        claims.payload[name].flatMap { $0.isNull ? nil : $0 }
+        guard let value = claims.payload[name], !value.isNull else { return nil }
+        return value
     }
 
     /// A time in Unix seconds, which is a number and never a text that holds one.

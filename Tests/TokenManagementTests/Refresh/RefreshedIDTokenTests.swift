@@ -83,17 +83,19 @@ struct RefreshedIDTokenTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
-    @Test(arguments: [("n-1", "n-1"), ("n-1", nil), (nil, "n-2"), (nil, nil)] as [(String?, String?)])
+    @Test(
+        arguments: [("n-1", "n-1"), ("n-1", nil), ("n-1", .null), (nil, "n-2"), (nil, nil)] as [(String?, JSONValue?)]
+    )
     func `an ID token with the nonce of the sign-in, or without one, is taken`(
         first: String?,
-        second: String?
+        second: JSONValue?
     ) async throws {
         let scene = try Self.scene(nonce: first)
-        Self.answer(scene, second.map { [("nonce", .string($0))] } ?? [])
+        Self.answer(scene, second.map { [("nonce", $0)] } ?? [])
         #expect(try await scene.acquire().source == .refresh)
     }
 
-    @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1"), .null] as [JSONValue])
+    @Test(arguments: [.string("n-2"), .string("N-1"), .string(""), .number("1")] as [JSONValue])
     func `tokens beside an ID token of another nonce are refused, the session continues`(nonce: JSONValue) async throws
     {
         let scene = try Self.scene(nonce: "n-1")
