@@ -72,7 +72,6 @@ public struct SilentRequest: Hashable, Sendable {
     var easier: SilentRequest {
         var request = self
         request.forcesRefresh = false
-        request.claims = nil
         request.minimumLifetime = .zero
         return request
     }

@@ -31,7 +31,6 @@ public final class TokenManager: Sendable {
 
     private let refreshes = LockedValue<[SharedRefresh.Key: SharedRefresh]>([:])
     private let slots: RefreshSlots
-    private let challenges = AnsweredChallenges()
     private let metrics = TokenMetrics()
 
     /// The fetches of issuers' documents that are under way.
@@ -146,8 +145,8 @@ public final class TokenManager: Sendable {
             return sharedRefresh
         }
         Task {
-            let wasWaitedFor = await slots.take()
-            defer { slots.giveBack() }
+            let wasWaitedFor = await slots.take(at: request.account.issuer)
+            defer { slots.giveBack(at: request.account.issuer) }
             if wasWaitedFor, isAbandoned(sharedRefresh, key) { return }
             let outcome: Result<TokenResult, any Error>
             do {
@@ -165,9 +164,8 @@ public final class TokenManager: Sendable {
     /// Takes a refresh off the list that everyone has left while it waited to begin.
     private func isAbandoned(_ sharedRefresh: SharedRefresh, _ key: SharedRefresh.Key) -> Bool {
         refreshes.withLock { refreshes in
-            guard sharedRefresh.isAbandoned else { return false }
-            refreshes[key] = nil
-            return true
+            if sharedRefresh.isAbandoned { refreshes[key] = nil }
+            return sharedRefresh.isAbandoned
         }
     }
 
@@ -234,9 +232,7 @@ public final class TokenManager: Sendable {
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) { continue }
                 do {
-                    let result = try await exchange(candidates, for: request, at: authority, inTurn: turn)
-                    challenges.keep(result.accessToken, for: request)
-                    return result
+                    return try await exchange(candidates, for: request, at: authority, inTurn: turn)
                 } catch is ReplacedToken {
                     // Another refreshed or signed in meanwhile: what it stored is looked at.
                     choices += 1
@@ -294,11 +290,11 @@ public final class TokenManager: Sendable {
     ///
     /// A different stored token is newer, and serves. A claims challenge needs one that was requested with its claims.
     private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
-        guard request.passesOverCache || request.minimumLifetime > .zero, request.namesAPI else { return nil }
+        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil, request.namesAPI
+        else { return nil }
         let query = decider.query(request.easier)
         let stored = try await store.performRead { try $0.storedToken(for: query) }
-        guard case .usable(let token, let isAging) = stored else { return nil }
-        guard let claims = request.claims else { return token }
-        return !isAging && challenges.contain(token, for: claims, of: request.account) ? token : nil
+        guard case .usable(let token, isAging: _) = stored else { return nil }
+        return token
     }
 }

@@ -49,7 +49,7 @@ public struct TokenManagerOptions: Sendable {
     /// How long all the requests of one refresh may take together; nil: enough for one that hangs and its repetition.
     package var refreshLimit: Duration?
 
-    /// How many refreshes are under way at most; the others wait.
+    /// How many refreshes are under way at one issuer at most; the others wait.
     ///
     /// Each has files open, of which a process may have few.
     package var refreshesAtOnce = 64

@@ -79,44 +79,6 @@ struct ChallengeTests {
         }
     }
 
-    @Test func `a late challenge is met by the token that the same claims have brought`() async throws {
-        try await Scene.open { (scene: Scene) async throws in
-            let manager = try scene.manager()
-            let old = try await manager.acquireTokenSilently(scene.request()).accessToken.secret.reveal()
-            let claims = Base64URL.encode(Array(Self.claims.utf8))
-            let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
-            let server = try RawServer { request in
-                request.contains(old)
-                    ? "HTTP/1.1 401 X\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
-                    : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-            }
-            defer { server.stop() }
-            let api = WebAPI(url: server.url + "api", scope: Scene.toDo)
-            let call = HTTPRequest("GET", server.url + "api/tasks")
-            let other = AuthorizedTransport(
-                api,
-                account: scene.account,
-                manager: manager,
-                transport: Scene.transport
-            )
-            // Another call is challenged and refreshes while this one, with the same token, is on its way.
-            let sent = Counter()
-            let slow = InterceptingTransport(Scene.transport) { _ in
-                guard sent.next() == 1 else { return }
-                let answer = try await other.send(call)
-                #expect(answer.status == 200)
-            }
-            let late = AuthorizedTransport(api, account: scene.account, manager: manager, transport: slow)
-            #expect(try await late.send(call).status == 200)
-            #expect(scene.tokenRequestCount == 1)
-            // Claims that a caller brings by itself are asked for each time.
-            let value = try JSONValue(parsing: Self.claims)
-            let result = try await manager.acquireTokenSilently(scene.request { $0.claims = value })
-            #expect(result.source == .refresh)
-            #expect(scene.tokenRequestCount == 2)
-        }
-    }
-
     @Test(arguments: [
         #"Bearer error="invalid_token""#, #"bearer error = "invalid_token""#, #"Bearer  error=invalid_token"#,
         #"Bearer realm="a \"b\"", error="invalid_token""#, #"Bearer realm="x", Bearer error="invalid_token""#,

@@ -117,6 +117,26 @@ struct KeyRotationTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
+    @Test(arguments: [("", "made-up"), ("#fetched-anew", "made-up"), ("#wait", "old")])
+    func `an issuer that names the keys of another one as its own changes nothing there`(
+        suffix: String,
+        id: String
+    ) async throws {
+        let scene = try scene()
+        let other = try OpenScene()
+        other.issuer.publish(JSONValue.Object([("jwks_uri", .string(scene.issuer.baseURL + Self.path + suffix))]))
+        let documents = IssuerDocuments(
+            of: try other.authority,
+            cachedIn: scene.store,
+            transport: Scene.transport,
+            now: { [clock = scene.clock] in clock.date }
+        )
+        #expect(try await documents.keys(of: documents.metadata()) != nil)
+        scene.expire()
+        answer(try signed(scene, id, P256.Signing.PrivateKey()), scene)
+        #expect(try await scene.failure()?.idTokenFlaw != nil)
+    }
+
     @Test func `a forged signature under a known key causes one fetch of the keys a minute`() async throws {
         let scene = try scene()
         let token = try signed(scene, "old", P256.Signing.PrivateKey())

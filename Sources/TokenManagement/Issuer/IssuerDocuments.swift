@@ -54,14 +54,17 @@ package struct IssuerDocuments: Sendable {
     ///   waits are kept.
     package func metadata() async throws -> IssuerMetadata {
         if let metadata = try await keptMetadata() { return metadata }
-        try await requireNoWait(at: authority.url)
+        try await requireNoWait(for: .metadata, at: authority.url)
         guard let fetches else { return try await fetchedMetadata() }
-        let document = try await fetches.document(at: authority.url) {
+        let document = try await fetches.document(.metadata, at: authority.url) {
             // A fetch may have ended since the store was asked.
             if let metadata = try await keptMetadata() { return metadata.document }
             return try await fetchedMetadata().document
         }
-        return try IssuerMetadata(document)
+        // Another authority may have this address and other endpoints that it takes.
+        let metadata = try IssuerMetadata(document)
+        try authority.check(metadata)
+        return metadata
     }
 
     /// One of the endpoints that an issuer need not have; nil if it publishes none.
@@ -76,7 +79,7 @@ package struct IssuerDocuments: Sendable {
     }
 
     private func fetchedMetadata() async throws -> IssuerMetadata {
-        let (metadata, lifetime) = try await keepingWait(at: authority.url) {
+        let (metadata, lifetime) = try await keepingWait(for: .metadata, at: authority.url) {
             try await discovery.metadata(of: authority)
         }
         try await keep(metadata.document, authority.url, lifetime)
@@ -109,22 +112,24 @@ package struct IssuerDocuments: Sendable {
 
     /// Keeps the wait that the issuer asks for when it does not serve, for every process on the store.
     private func keepingWait<Answer: Sendable>(
+        for kind: IssuerDocumentKind,
         at url: String,
         _ ask: () async throws -> Answer
     ) async throws -> Answer {
         do {
             return try await ask()
         } catch let error as IssuerUnavailable {
-            if let cache, let seconds = error.retryAfter?.secondsRoundedUp {
+            let wait = error.retryAfter ?? (error.status == 429 ? .seconds(60) : nil)
+            if let cache, let seconds = wait?.secondsRoundedUp {
                 let wait = IssuerWait.document(error.status, until: cache.options.now().unixSeconds + seconds)
-                try await keep(wait, IssuerWait.address(url), seconds)
+                try await keep(wait, IssuerWait.name(kind, url), seconds)
             }
             throw error
         }
     }
 
-    private func requireNoWait(at url: String) async throws {
-        guard keepsWaits, let cache, let wait = try await kept(IssuerWait.address(url)) else { return }
+    private func requireNoWait(for kind: IssuerDocumentKind, at url: String) async throws {
+        guard keepsWaits, let cache, let wait = try await kept(IssuerWait.name(kind, url)) else { return }
         throw IssuerWait(wait, now: cache.options.now().unixSeconds)
     }
 
@@ -138,9 +143,10 @@ package struct IssuerDocuments: Sendable {
             let age = Int64(max(0, now().timeIntervalSince(fetched.at)))
             try store.replaceIssuerDocument(fetched.document, url: url, lifetime: fetched.lifetime, age: age)
             // The issuer serves again, as a person has found out.
-            let wait = IssuerWait.address(url)
-            guard try store.issuerDocument(wait) != nil else { continue }
-            try store.saveIssuerDocument(JSONValue.Object(), url: wait, lifetime: 0)
+            for wait in IssuerDocumentKind.allCases.map({ IssuerWait.name($0, url) }) {
+                guard try store.issuerDocument(wait) != nil else { continue }
+                try store.saveIssuerDocument(JSONValue.Object(), url: wait, lifetime: 0)
+            }
         }
     }
 }
@@ -155,9 +161,9 @@ extension IssuerDocuments {
         try await orNone {
             let url = try Self.keyAddress(metadata)
             if let keys = try await kept(url) { return JSONWebKeySet(keys) }
-            try await requireNoWait(at: url)
+            try await requireNoWait(for: .keys, at: url)
             guard let fetches else { return JSONWebKeySet(try await fetchedKeys(at: url)) }
-            let keys = try await fetches.document(at: url) {
+            let keys = try await fetches.document(.keys, at: url) {
                 if let keys = try await kept(url) { return keys }
                 return try await fetchedKeys(at: url)
             }
@@ -228,7 +234,7 @@ extension IssuerDocuments {
     }
 
     private func fetchedKeys(at url: String) async throws -> JSONValue.Object {
-        let (keys, lifetime) = try await keepingWait(at: url) {
+        let (keys, lifetime) = try await keepingWait(for: .keys, at: url) {
             try await discovery.keys(at: url, isOptional: cache != nil)
         }
         try await keep(keys, url, lifetime)
@@ -242,7 +248,8 @@ extension IssuerDocuments {
         stored: () async throws -> Document?,
         fetch: () async throws -> Document
     ) async throws -> Document {
-        let mark = url + "#fetched-anew"
+        // No document has such a name: an issuer chooses the address of its keys.
+        let mark = "fetched anew: \(url)"
         let isOurs = try await cache.perform {
             try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: Self.refetchInterval)
         }
@@ -271,25 +278,4 @@ extension IssuerDocuments {
         }
         guard try await Refetch(kept(mark)) == .done else { throw IssuerUnavailable(status: 503) }
     }
-}
-
-/// What became of the last time that a document was fetched anew, as the store keeps it.
-private enum Refetch: String {
-    case underWay
-    case done
-    case failed
-
-    init?(_ document: JSONValue.Object?) {
-        guard let state = document?["state"]?.text.flatMap(Self.init) else { return nil }
-        self = state
-    }
-
-    /// The mark of one that begins, like no other's.
-    static func claim() -> JSONValue.Object {
-        var document = underWay.document
-        document["claim"] = .string("\(UInt64.random(in: 0 ... .max))")
-        return document
-    }
-
-    var document: JSONValue.Object { JSONValue.Object([("state", .string(rawValue))]) }
 }

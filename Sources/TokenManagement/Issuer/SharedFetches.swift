@@ -7,25 +7,40 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// What an issuer publishes.
+///
+/// An issuer chooses the address of its keys, which may be that of another issuer's metadata.
+enum IssuerDocumentKind: CaseIterable {
+    case metadata
+    case keys
+}
+
 /// The fetches of issuers' documents that are under way, which all callers of a manager share.
 ///
 /// It goes on when a caller is cancelled, as others may wait for it; no request takes longer than its limits.
 final class SharedFetches: Sendable {
-    private let tasks = LockedValue<[String: Task<JSONValue.Object, any Error>]>([:])
+    private struct Key: Hashable {
+        let kind: IssuerDocumentKind
+        let url: String
+    }
+
+    private let tasks = LockedValue<[Key: Task<JSONValue.Object, any Error>]>([:])
 
     /// The document that `fetch` returns, or a fetch from `url` that is under way.
     func document(
+        _ kind: IssuerDocumentKind,
         at url: String,
         _ fetch: @escaping @Sendable () async throws -> JSONValue.Object
     ) async throws -> JSONValue.Object {
+        let key = Key(kind: kind, url: url)
         let task = tasks.withLock { tasks -> Task<JSONValue.Object, any Error> in
-            if let task = tasks[url] { return task }
+            if let task = tasks[key] { return task }
             let task = Task {
                 // A later caller finds the document in the store.
-                defer { self.tasks.withLock { $0[url] = nil } }
+                defer { self.tasks.withLock { $0[key] = nil } }
                 return try await fetch()
             }
-            tasks[url] = task
+            tasks[key] = task
             return task
         }
         return try await task.value
@@ -73,6 +88,6 @@ struct IssuerWait: Error {
         JSONValue.Object([("status", .number("\(status)")), ("until", .number("\(end)"))])
     }
 
-    /// Where the store keeps the wait for the document at `url`.
-    static func address(_ url: String) -> String { url + "#wait" }
+    /// The name under which the store keeps the wait for the document at `url`; no document has such a name.
+    static func name(_ kind: IssuerDocumentKind, _ url: String) -> String { "wait for \(kind): \(url)" }
 }

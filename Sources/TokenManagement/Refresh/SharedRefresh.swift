@@ -1,5 +1,6 @@
 package import HTTPTransport
 package import OAuth
+import OpenIDConnect
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -109,54 +110,6 @@ extension SharedRefresh {
     }
 }
 
-/// How many refreshes may be under way at once; those that come later begin in the order in which they came.
-final class RefreshSlots: Sendable {
-    private struct State {
-        var free: Int
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: LockedValue<State>
-
-    init(_ count: Int) { state = LockedValue(State(free: count)) }
-
-    /// Takes a slot once one is free.
-    ///
-    /// - Returns: whether there was a wait for it.
-    func take() async -> Bool {
-        let isTaken = state.withLock { state in
-            guard state.free > 0 else { return false }
-            state.free -= 1
-            return true
-        }
-        guard !isTaken else { return false }
-        await withCheckedContinuation { continuation in
-            let isTaken = state.withLock { state in
-                guard state.free == 0 else {
-                    state.free -= 1
-                    return true
-                }
-                state.waiters.append(continuation)
-                return false
-            }
-            if isTaken { continuation.resume() }
-        }
-        return true
-    }
-
-    /// Hands the slot to the one who has waited longest.
-    func giveBack() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.waiters.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.waiters.removeFirst()
-        }
-        next?.resume()
-    }
-}
-
 /// The right to spend the refresh tokens of an account that a client may use, which one caller at a time has.
 ///
 /// The clients of a family share its tokens, and so a lock. It is taken after the lock of a client, never before, so
@@ -238,7 +191,7 @@ package struct BoundedTransport: HTTPTransport {
         guard limits.total > .zero else { throw HTTPTransportError.tooLate(host: host) }
         do {
             return try await transport.send(request, limits: limits)
-        } catch let error as CancellationError {
+        } catch let error where error is CancellationError || error is IssuerUnavailable || error is OAuthError {
             throw error
         } catch {
             // A transport of another make may throw errors of its own.

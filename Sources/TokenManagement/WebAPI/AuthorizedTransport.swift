@@ -216,37 +216,6 @@ public struct WebAPI: Hashable, Sendable {
     public init(url: URL, scope: Scope) { self.init(url: url.absoluteString, scope: scope) }
 }
 
-/// The last token of each account that came of a request with claims.
-///
-/// Many calls may be under way with a token that an API begins to refuse: those that it challenges later, for the same
-/// claims, are served with the token that the first refresh has brought.
-final class AnsweredChallenges: Sendable {
-    private struct Answer {
-        let claims: JSONValue
-        let token: Secret
-    }
-
-    /// More accounts than meet a challenge at one time.
-    private static let capacity = 1_000
-
-    private let answers = LockedValue<[Account.ID: Answer]>([:])
-
-    /// Keeps the token that came of `request`, if that had claims.
-    func keep(_ token: AccessToken, for request: SilentRequest) {
-        guard let claims = request.claims else { return }
-        answers.withLock { answers in
-            if answers.count >= Self.capacity { answers.removeAll() }
-            answers[request.account] = Answer(claims: claims, token: token.secret)
-        }
-    }
-
-    /// Whether the token came of a request with these claims.
-    func contain(_ token: AccessToken, for claims: JSONValue, of account: Account.ID) -> Bool {
-        guard let answer = answers.withLock({ $0[account] }) else { return false }
-        return answer.claims == claims && answer.token == token.secret
-    }
-}
-
 /// What a web API asks for that refused a token ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
 package struct BearerChallenge {
     /// The claims that a new token has to have; nil: the token is merely no good any more.

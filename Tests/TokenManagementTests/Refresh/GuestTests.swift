@@ -24,7 +24,7 @@ struct GuestTests {
         #expect(stored.accessToken.secret == Secret("at-\(Self.other)"))
         #expect(network.addresses.isEmpty)
         fixture.clock.seconds += 3_601
-        await #expect(throws: NoNetwork.Asked.self) { try await manager.acquireTokenSilently(request) }
+        await #expect(throws: AcquisitionError.self) { try await manager.acquireTokenSilently(request) }
         #expect(network.addresses.first?.contains(Self.other) == true)
     }
 
