@@ -27,7 +27,7 @@ package struct SQLiteError: Error, Hashable {
         // Of a quota that is used up, and of an index of the log that finds no room, SQLite says an I/O error.
         let isFull =
             matches && result & 0xFF == SQLITE_IOERR
-            && handle.map { [ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno($0)) } ?? false
+            && handle.map { [ENOSPC, EDQUOT].contains(sqlite3_system_errno($0)) } ?? false
         code = Code(rawValue: isFull ? SQLITE_FULL : matches ? reported : result)
         let text = matches && !isFull ? handle.flatMap { sqlite3_errmsg($0) } : sqlite3_errstr(code.rawValue)
         message = text.map { String(cString: $0) } ?? "error \(result)"

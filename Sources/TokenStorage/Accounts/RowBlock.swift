@@ -7,7 +7,7 @@ import OAuth
 /// cache holds all of them would come from the file, ten for each account. While the rows of one block are told, a
 /// second reader reads those of the next.
 struct RowBlock<Read: Sendable> {
-    private static var largest: Int { 16_384 }
+    private static var largest: Int { 8_192 }
 
     private let read: @Sendable (StoreConnection, Int64) throws -> Read
 

@@ -13,7 +13,7 @@ final class WaitingCallers: Sendable {
     /// server.
     var serverError: TokenStoreError? {
         state.withLock { state in
-            state.errors.values.first { $0.code == .unreachable || $0.remedy?.code == .freeSpace }
+            state.errors.values.first { [.unreachable, .access].contains($0.code) || $0.remedy?.code == .freeSpace }
         }
     }
 

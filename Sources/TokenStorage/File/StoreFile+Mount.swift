@@ -74,7 +74,9 @@ extension StoreFile {
     /// which makes an index by itself.
     func prepareIndex(of database: String) {
         let index = database + "-shm"
-        guard FileSystem.copiesChanges(at: path.directory), FileStatus.isAbsent(index) else { return }
+        guard FileSystem.copiesChanges(at: path.directory), FileStatus.isAbsent(index),
+            !FileStatus.isAbsent(database)
+        else { return }
         // Closed before it has its name: closing the index takes its locks from the connections of this process.
         let draft = "\(index).\(UInt64.random(in: 0 ... .max)).new"
         let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -43,8 +43,8 @@ extension TokenStore {
     }
 
     private static let adviceOnRefreshes =
-        "a refresh that was under way has not ended; if its program cannot have the new key, it says that the tokens were "
-        + "not stored, and the account has to sign in again"
+        "a refresh that was under way has not ended, or its program was ended, and if that runs and cannot have the new "
+        + "key, it says that the tokens were not stored, and the account has to sign in again"
 
     /// Seals everything anew under the current data key, and takes the older ones away.
     ///

@@ -220,7 +220,7 @@ extension TokenStoreError {
         let isKnown = remedy?.code == .choosePath
         return TokenStoreError(
             code,
-            problem + ", and a file beside it keeps them in case that the move is taken back",
+            problem + ", and a file beside it keeps them in case the move is taken back",
             isKnown ? Remedy.signIn("name the store with its new place, and sign in there again") : remedy
         )
     }

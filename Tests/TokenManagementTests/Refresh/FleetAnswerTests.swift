@@ -127,17 +127,23 @@ struct FleetAnswerTests {
         #expect(error?.response?.refreshToken == Secret("rt-1"))
     }
 
-    @Test(.enabled(if: !TestCluster.isWanted, "rows that are spread over machines have no triggers"))
-    func `while an answer waits, the store says what for`() async throws {
+    @Test(
+        .enabled(if: !TestCluster.isWanted, "rows that are spread over machines have no triggers"),
+        arguments: [(Trouble.starting, TokenStoreError.Code.unreachable), (.refusing, .access)]
+    )
+    func `while an answer waits, the store says what for`(
+        trouble: Trouble,
+        code: TokenStoreError.Code
+    ) async throws {
         let refresh = try await TroubledRefresh(scene())
         try refresh.store.requireNoHolder()
-        async let token = refresh.run(in: .starting)
+        async let token = refresh.run(in: trouble)
         var reason: TokenStoreError?
         while reason == nil {
             try await Task.sleep(for: .milliseconds(5))
             do { try refresh.store.requireNoHolder() } catch let error as TokenStoreError { reason = error }
         }
-        #expect(reason?.code == .unreachable)
+        #expect(reason?.code == code)
         #expect(reason?.problem.contains("a test") == true)
         try await refresh.end()
         #expect(try await token == Secret("at-1"))

@@ -23,7 +23,7 @@ struct AccountQuery {
     /// Whether ID tokens are opened to see which accounts fit.
     var opensTokens: Bool { !opened.isEmpty || !indexed.isEmpty }
 
-    /// Whether the SQL alone tells which accounts fit: no sealed value has to be opened.
+    /// Whether the SQL alone tells how many accounts fit: no sealed value has to be opened.
     var isDecisive: Bool { !opensTokens && tags.isEmpty }
 
     /// A claim may be indexed under any of `sealers`, the live data keys.

@@ -6,14 +6,9 @@ extension StoreConnection {
     /// The accounts with an id, however it is spelled.
     func accounts(called homeAccountID: String) throws -> [(row: Int64, id: Account.ID)] {
         let keys = Account.ID.keys(of: homeAccountID)
-        return try connection.all(
-            """
-            SELECT r.id, r.authority, r.home_account_id FROM account a JOIN account r ON r.id = a.id
-            WHERE a.account_key IN (?1, ?2)
-            """,
-            .text(keys[0]),
-            .text(keys[1])
-        ) { (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2))) }
+        return try connection.all(Self.accountsOfKeys, .text(keys[0]), .text(keys[1])) {
+            (row: $0.integer(0), id: Account.ID(issuer: $0.text(1), homeAccountID: $0.text(2)))
+        }
         .filter { $0.id.named(homeAccountID) == $0.id }
     }
 
@@ -21,10 +16,7 @@ extension StoreConnection {
     func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
         let keys = Account.ID.keys(of: homeAccountID)
         let known = try connection.all(
-            """
-            SELECT r.authority, r.home_account_id FROM account a JOIN account r ON r.id = a.id
-            WHERE a.account_key IN (?1, ?2) AND lower(r.environment) = ?3
-            """,
+            Self.authoritiesOfKeys,
             .text(keys[0]),
             .text(keys[1]),
             .text(environment.folded)
@@ -34,6 +26,21 @@ extension StoreConnection {
         let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
         let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
         return authorities.count == 1 ? authorities.first : nil
+    }
+
+    private static let accountsOfKeys = SQL { "SELECT r.id, r.authority, r.home_account_id " + rowsOfKeys($0) }
+    private static let authoritiesOfKeys = SQL {
+        "SELECT r.authority, r.home_account_id \(rowsOfKeys($0)) AND lower(r.environment) = ?3"
+    }
+
+    /// The rows `r` of the accounts with one of two keys.
+    ///
+    /// A file reads them by their numbers: an index may lie. A server, which keeps its indexes itself, would read all
+    /// rows of one table for each of the other while it has no statistics.
+    private static func rowsOfKeys(_ dialect: Dialect) -> String {
+        dialect == .sqlite
+            ? "FROM account a JOIN account r ON r.id = a.id WHERE a.account_key IN (?1, ?2)"
+            : "FROM account r WHERE r.account_key IN (?1, ?2)"
     }
 
     /// Whether a refresh token of a host may be sent to an authority: an issuer elsewhere was named by another
