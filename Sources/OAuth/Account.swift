@@ -70,18 +70,6 @@ public struct Account: Hashable, Sendable, Identifiable {
     }
 }
 
-extension Account {
-    /// The tenant that is meant where none is named: the home tenant, or of a guest that was seen in others alone the
-    /// first of those; nil where there are no tenants.
-    package var usualTenant: String? {
-        // A domain or a word of an import may mean the home tenant.
-        guard Cloud.hasTenants(id.issuer), let seen = tenantProfiles.first, !seen.isHome,
-            ClientInfo.isTenantID(seen.tenantID)
-        else { return utid ?? tenantProfiles.first?.tenantID }
-        return seen.tenantID
-    }
-}
-
 // MARK: - Identity
 
 extension Account.ID: Hashable {

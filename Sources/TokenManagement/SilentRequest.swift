@@ -16,7 +16,7 @@ public struct SilentRequest: Hashable, Sendable {
     public let scope: Scope
 
     /// Where the token is to be from; nil: the issuer of the account, and there the tenant of the application's own
-    /// authority, else the account's home tenant, or of a guest that was seen in others alone the first of those.
+    /// authority, else the account's home tenant.
     public var authority: Authority?
 
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.

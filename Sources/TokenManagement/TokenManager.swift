@@ -80,15 +80,12 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func result(for asked: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
-        let request: SilentRequest
+    private func result(for request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
         let fallback: FallbackToken?
-        switch try await decision(asked) {
+        switch try await decision(request) {
         case .serve(let result): return result
         case .fail(let error): throw error
-        case .refresh(_, at: let authority, fallback: let standIn):
-            request = asked.naming(authority)
-            fallback = standIn
+        case .refresh(_, at: _, fallback: let standIn): fallback = standIn
         }
         let start = now
         do {

@@ -77,12 +77,12 @@ package struct Issuer: Sendable {
 }
 
 extension Authority {
-    /// Where tokens of `account` come from: what was asked for, else its ``Account/usualTenant`` or its issuer.
+    /// Where tokens of `account` come from: what was asked for, else its home tenant or its issuer.
     ///
     /// A word such as `common` means the account's home tenant, so that no token is stored under it.
     package init(of account: Account, requested: Authority?) throws {
         guard let requested else {
-            self = try Authority(usualOf: account)
+            self = try Authority(home: account)
             return
         }
         guard requested.issuer == nil, requested.isTenantless, let tenant = account.utid else {
@@ -92,7 +92,7 @@ extension Authority {
         self = requested.replacing(tenant: tenant.lowercased())
     }
 
-    private init(usualOf account: Account) throws {
+    private init(home account: Account) throws {
         if account.id.hasIssuer {
             try self.init(issuer: account.id.issuer)
             return
@@ -106,7 +106,8 @@ extension Authority {
         let isLoopback = HostAndPort(host, usualPort: 443)?.isLoopback ?? false
         let scheme = isOpen && isLoopback ? "http" : "https"
         let base = "\(scheme)://\(host)"
-        let tenant = account.usualTenant
+        // Which tenants a guest was seen in is not asked: who deletes a row could send a refresh token elsewhere.
+        let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
         if let tenant, let userFlow = account.userFlow {
             try self.init(parsing: "\(base)/tfp/\(tenant)/\(userFlow)")
         } else if let tenant, !tenant.isEmpty {

@@ -39,11 +39,9 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
             return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
         }
         let authority = try Authority(of: account, requested: request.authority)
-        // A guest's is another tenant than the one that was looked at.
-        let named = request.naming(authority)
-        var state = try store.silentState(for: query(named), authority: authority.url)
+        var state = try store.silentState(for: query(request), authority: authority.url)
         if request.forcesRefresh, !request.keepsWaits { state.liftThrottles(before: start) }
-        return decide(named, by: state, at: authority)
+        return decide(request, by: state, at: authority)
     }
 
     private func decide(_ request: SilentRequest, by state: SilentState, at authority: Authority) -> TokenDecision {

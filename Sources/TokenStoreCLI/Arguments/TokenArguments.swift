@@ -112,9 +112,9 @@ struct TokenArguments: ParsableArguments {
         return request
     }
 
-    /// The tenant that a guest is asked for, by default where it signed in; nil where the account is at home there.
+    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
     private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
-        guard let tenant = tenant ?? account.usualTenant, let home = account.utid,
+        guard let tenant, let home = account.utid,
             home.lowercased() != tenant.lowercased(), account.userFlow == nil, !account.id.hasIssuer
         else { return nil }
         return try Authority(parsing: "https://\(account.environment)/\(tenant)")

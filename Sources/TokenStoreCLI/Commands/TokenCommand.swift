@@ -10,9 +10,8 @@ struct TokenCommand: ParsableCommand {
             The token is read from the store, or requested from the issuer with a refresh token. The command never \
             prompts: if a sign-in is needed, the exit status is 4. Processes that need the same token share one \
             request to the issuer. --client-id may be left out if the account has tokens of one client only. For a \
-            guest, --tenant names the tenant of the token. Default: the home tenant, or where the account was seen in \
-            others only, the first of those. A token that is bound to a key (login --dpop) is printed as text or json \
-            only.
+            guest, --tenant names the tenant of the token. Default: the home tenant. A token that is bound to a key \
+            (login --dpop) is printed as text or json only.
 
             --output writes the bare token into FILE, which takes its name only when it is whole; with --watch the \
             command stays and writes each new token of the account before the old one ends.

@@ -21,21 +21,6 @@ struct TokenOptionTests {
         }
     }
 
-    @Test func `without a tenant a guest gets the token of the tenant that it was seen in`() throws {
-        let scratch = try ScratchDirectory()
-        var guest = CachedUser.mara
-        (guest.policy, guest.environment) = (nil, "login.microsoftonline.com")
-        let home = "\(guest.uid).b0000000-0000-4000-8000-000000000001"
-        let cache = try CachedUser.cache([guest]).replacing("\"\(guest.homeAccountID)\"", with: "\"\(home)\"")
-        #expect(try scratch.run("import", input: cache).status == 0)
-        let outcome = try scratch.run("token", "--scope", "tasks.read", "--cached")
-        #expect(outcome.output == guest.secret("access") + "\n", "\(outcome.error)")
-        let named = try scratch.run("token", "--scope", "tasks.read", "--cached", "--tenant", guest.tenant)
-        #expect(named.output == outcome.output)
-        let explanation = try scratch.run("explain", "--scope", "tasks.read", "--json").json
-        #expect(action(of: explanation) == "serve")
-    }
-
     @Test func `of an imported account the sign-in is not known, so it counts as too old`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
