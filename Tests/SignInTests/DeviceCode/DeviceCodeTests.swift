@@ -15,9 +15,7 @@ struct DeviceCodeTests {
     @Test func `the request for tokens says what the client can do`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let recorder = RecordingTransport()
-            let device = try await scene.begin(by: recorder, capabilities: ["CP1"])
-            scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) }
-            _ = try await scene.signedIn(device)
+            _ = try await scene.approved(by: recorder, capabilities: ["CP1"])
             #expect(recorder.forms.last?["claims"] == #"{"access_token":{"xms_cc":{"values":["CP1"]}}}"#)
         }
     }

@@ -65,9 +65,10 @@ struct DeviceScene: Sendable {
     /// Signs a person in who approves during the first pause.
     func approved(
         at authority: Authority? = nil,
-        by transport: any HTTPTransport = transport
+        by transport: any HTTPTransport = transport,
+        capabilities: [String] = []
     ) async throws -> AuthenticationResult {
-        let device = try await begin(at: authority, by: transport)
+        let device = try await begin(at: authority, by: transport, capabilities: capabilities)
         pauses.during(1) { try await Approver(Self.transport).approve(device) }
         return try await signedIn(device)
     }
