@@ -10,15 +10,11 @@ import TokenStorage
 
 /// Which authority is meant where a request names none, or names it otherwise than the app does.
 struct AuthorityTests {
-    private static let home = "aaaaaaaa-0000-4000-8000-000000000001"
-    private static let other = "bbbbbbbb-0000-4000-8000-000000000002"
-    private static let uid = "11111111-0000-4000-8000-000000000001"
-
-    @Test(arguments: [other, home, "organizations"])
+    @Test(arguments: [Guest.other, Guest.home, "organizations"])
     func `an app of one tenant gets tokens of it, and one of every tenant those of home`(tenant: String) async throws {
         let fixture = try TestStore()
-        _ = try Self.signIn(to: fixture, at: Self.home)
-        let account = try Self.signIn(to: fixture, at: Self.other)
+        _ = try Guest.signIn(to: fixture, at: Guest.home)
+        let account = try #require(try Guest.signIn(to: fixture, at: Guest.other))
         let configuration = try PublicClientConfiguration(
             clientID: Fixture.client,
             redirectURI: .anyPort,
@@ -30,13 +26,13 @@ struct AuthorityTests {
             transport: SignInScene.transport,
             userAgent: AbsentUser()
         )
-        let expected = tenant == Self.other ? Self.other : Self.home
+        let expected = tenant == Guest.other ? Guest.other : Guest.home
         let token = try await application.session(for: account).accessToken(for: "s1")
         #expect(token.secret == Secret("at-\(expected)"))
         var request = SilentRequest(account: account.id, scope: "s1")
-        request.authority = try Authority(parsing: "https://login.microsoftonline.com/\(Self.home)")
+        request.authority = try Authority(parsing: "https://login.microsoftonline.com/\(Guest.home)")
         let named = try await application.acquireTokenSilently(request)
-        #expect(named.accessToken.secret == Secret("at-\(Self.home)"))
+        #expect(named.accessToken.secret == Secret("at-\(Guest.home)"))
     }
 
     @Test func `a tenant's id stands for its domain, and a session signs in again at the domain`() async throws {
@@ -58,20 +54,5 @@ struct AuthorityTests {
             #expect(again.account.id == account.id)
             #expect(again.authority == own)
         }
-    }
-
-    private static func signIn(to fixture: TestStore, at tenant: String) throws -> Account {
-        let issuer = "https://login.microsoftonline.com/\(tenant)"
-        var response = TokenResponse(accessToken: Secret("at-\(tenant)"), expiresIn: .seconds(3_600))
-        response.refreshToken = Secret("rt-\(tenant)")
-        response.clientInfo = Fixture.clientInfo(uid, home)
-        response.idToken = Secret(
-            Fixture.idToken([
-                "iss": .string("\(issuer)/v2.0"), "aud": .string(Fixture.client), "sub": "s", "tid": .string(tenant),
-                "oid": .string(tenant == home ? uid : "22222222-0000-4000-8000-000000000002"),
-            ])
-        )
-        let account = try #require(try fixture.signIn(response, scope: "s1", at: issuer).account)
-        return try #require(try fixture.store.account(account))
     }
 }

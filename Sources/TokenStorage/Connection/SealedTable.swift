@@ -70,8 +70,8 @@ final class SealedTable: Sendable {
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]
         let heading = ["t.id"] + (isOwned ? account : ["0"])
         firstSealed = CInt(heading.count + clear.count)
-        let others = heading.count + clear.count + sealed.count
-        ownerOnServers = isOwned ? 1 : derived.firstIndex(of: "account_id").map { CInt(others + $0) }
+        let firstDerived = firstSealed + CInt(sealed.count)
+        ownerOnServers = isOwned ? 1 : derived.firstIndex(of: "account_id").map { firstDerived + CInt($0) }
         columns = (heading + (clear + sealed + derived).map { "t.\($0)" }).joined(separator: ", ")
         origin = "FROM \(name) t " + (isOwned ? "LEFT JOIN account a ON a.id = t.account_id " : "")
         selection = "SELECT \(columns) \(origin)"

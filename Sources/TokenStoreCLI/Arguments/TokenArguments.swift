@@ -114,8 +114,8 @@ struct TokenArguments: ParsableArguments {
 
     /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
     private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
-        guard let tenant, let home = account.utid,
-            home.lowercased() != tenant.lowercased(), account.userFlow == nil, !account.id.hasIssuer
+        guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
+            !account.id.hasIssuer
         else { return nil }
         return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }

@@ -66,13 +66,13 @@ func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> In
 }
 
 /// What `errno` means.
-func systemMessage() -> String { String(cString: strerror(errno)) }
+func systemMessage(_ code: CInt = errno) -> String { String(cString: strerror(code)) }
 
 extension CommandFailure {
     /// The failure of the last call of the system.
     static func ofSystem(_ problem: String, _ hint: String) -> CommandFailure {
         let code = errno
-        var failure = CommandFailure(.failure, "\(problem) (\(String(cString: strerror(code))))", hint)
+        var failure = CommandFailure(.failure, "\(problem) (\(systemMessage(code)))", hint)
         failure.facts.lacksSpace = [ENOSPC, EDQUOT].contains(code)
         return failure
     }
