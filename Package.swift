@@ -22,6 +22,8 @@ let packsAddresses = !libcVersion.lexicographicallyPrecedes([2, 36])
 let packsAddresses = false
 #endif
 
+let linking = "\(Context.packageDirectory)/Sources/TokenStoreMain/Linking"
+
 let package = Package(
     name: "tokenstore",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -202,12 +204,15 @@ let package = Package(
             exclude: ["Linking"],
             linkerSettings: [
                 // What every start pays for: a static Swift library asks to export every symbol, which no program
-                // loads; and to load the libraries of C++ and of the compiler takes a tenth of a `list`.
+                // loads; to load the libraries of C++, of the compiler and zlib takes a tenth of a `list`; and what
+                // a `list` or a `token` runs (`.ci/start-order`) is read in pages, so it lies side by side.
                 .unsafeFlags(
                     [
                         "-Xlinker", "--no-export-dynamic", "-use-ld=lld", "-Xlinker", "--icf=safe",
-                        "-L", "\(Context.packageDirectory)/Sources/TokenStoreMain/Linking",
+                        "-L", linking,
                         "-Xclang-linker", "-static-libgcc",
+                        "-Xlinker", "--symbol-ordering-file=\(linking)/start.order",
+                        "-Xlinker", "--no-warn-symbol-ordering",
                     ] + (packsAddresses ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []),
                     .when(platforms: [.linux], configuration: .release)
                 )

@@ -34,11 +34,16 @@ struct UnfitText: Error {
 }
 
 extension SealedTable {
-    /// Columns in an index, and the most bytes that each may have: the key of an account may hold its id twice.
-    static let longestKeys = [
-        "account_key": 1_601, "authority": 800, "client_fold": 800, "environment": 800, "local_account_fold": 800,
-        "policy": 800, "realm_fold": 800, "requested": 800, "url": 800, "username_fold": 800,
-    ]
+    /// The most bytes that a column in an index may have: the key of an account may hold its id twice.
+    static func limit(of column: String) -> Int {
+        switch column {
+        case "account_key": 1_601
+        case "authority", "client_fold", "environment", "local_account_fold", "policy", "realm_fold", "requested", "url",
+            "username_fold":
+            800
+        default: .max
+        }
+    }
 
     /// Makes sure that a server could take the values of ``clear``.
     func requireFit(_ values: [Value]) throws(UnfitText) {

@@ -64,7 +64,7 @@ final class SealedTable: Sendable {
         self.isOwnedOnServers = isOwned || isOwnedOnServers
         greatestID = SQL("SELECT max(id) FROM \(name)")
         self.clear = clear
-        limits = clear.map { Self.longestKeys[$0] ?? .max }
+        limits = clear.map { Self.limit(of: $0) }
         self.sealed = sealed
         self.derived = derived
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]

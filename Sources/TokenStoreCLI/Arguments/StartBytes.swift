@@ -27,6 +27,18 @@ enum StartBytes {
         return settings
     }
 
+    /// The environment by names; of two variables of one name the first, as `getenv` has it.
+    static var variables: [String: String] {
+        var variables: [String: String] = [:]
+        for setting in environment {
+            let name = name(of: setting)
+            guard name.count < setting.count else { continue }
+            let key = String(decoding: name, as: UTF8.self)
+            if variables[key] == nil { variables[key] = String(decoding: setting[(name.count + 1)...], as: UTF8.self) }
+        }
+        return variables
+    }
+
     /// The bytes of `words`, the last arguments of a command.
     ///
     /// Where the command did not come from this process's own arguments, they are what the text says.

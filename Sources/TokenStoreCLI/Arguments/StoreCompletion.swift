@@ -38,7 +38,7 @@ enum StoreCompletion {
             options.busyTimeout = .milliseconds(200)
             options.unlocks = kind == .claim
             options.keepsInspectionOpen = true
-            let environment = ProcessInfo.processInfo.environment
+            let environment = StoreArguments.environment
             let location =
                 try word.value(of: "--store").map { try StoreLocation($0) } ?? .standard(environment: environment)
             let store = try TokenStore.inspect(at: location, options: options)

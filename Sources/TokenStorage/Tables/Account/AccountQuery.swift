@@ -105,8 +105,8 @@ private struct SQLFragments {
     /// Adds that an account has this home account id letter by letter; or that some account has it, and this one is
     /// called so otherwise, where a person may have meant that.
     private mutating func addExactly(_ id: String, _ criterion: AccountCriterion) {
-        let places = Account.ID.keys(of: id).map { bind(.text($0)) }.joined(separator: ", ")
-        let isExact = "account_key IN (\(places)) AND home_account_id = \(bind(.text(id)))"
+        let keys = Account.ID.keys(of: id).map { bind(.text($0)) }
+        let isExact = "account_key IN (\(keys[0]), \(keys[1])) AND home_account_id = \(bind(.text(id)))"
         guard case .identifier(let text) = criterion else {
             conditions.append("a.id IN (SELECT id FROM account WHERE \(isExact))")
             return

@@ -140,8 +140,8 @@ extension SignInState {
 
 /// The clients of an account, and how many of its access tokens are in which state.
 private struct Holdings {
-    /// By their folded ids; of several spellings the least one.
-    private var clients: [String: String?] = [:]
+    /// In the order of their folded ids; of several spellings of an id the least one.
+    private var clients: [(fold: String, id: String?)] = []
     /// Whether one of its refresh tokens may still be used.
     var hasRefreshToken = false
     private(set) var validCount = 0
@@ -151,20 +151,23 @@ private struct Holdings {
     /// When the next access token ends that is good now, in seconds since 1970.
     private(set) var nextExpiry: Int64?
 
-    /// In the order of their folded ids.
-    var clientIDs: [String] {
-        clients.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { $0.value ?? $0.key }
-    }
+    var clientIDs: [String] { clients.map { $0.id ?? $0.fold } }
 
     /// The folded ids of the clients whose id no token has told yet.
-    var clientsWithoutID: [String] { clients.filter { $0.value == nil }.map(\.key) }
+    var clientsWithoutID: [String] { clients.filter { $0.id == nil }.map(\.fold) }
 
     mutating func addClient(fold: String, id: String?) {
-        guard let known = clients[fold] ?? nil else {
-            clients[fold] = .some(id)
-            return
+        var (place, end) = (0, clients.count)
+        while place < end {
+            let middle = (place + end) / 2
+            if clients[middle].fold.utf8.lexicographicallyPrecedes(fold.utf8) { place = middle + 1 } else { end = middle }
         }
-        if let id, id.utf8.lexicographicallyPrecedes(known.utf8) { clients[fold] = id }
+        guard place < clients.count, clients[place].fold.utf8.elementsEqual(fold.utf8) else {
+            return clients.insert((fold, id), at: place)
+        }
+        if let id, clients[place].id.map({ id.utf8.lexicographicallyPrecedes($0.utf8) }) ?? true {
+            clients[place].id = id
+        }
     }
 
     mutating func addAccessToken(_ state: TokenState, expiresOn: Int64) {
