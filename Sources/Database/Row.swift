@@ -64,14 +64,6 @@ package enum Row {
 
     @inlinable package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    /// What a column holds.
-    @inlinable package func kind(_ column: CInt) -> ValueKind {
-        switch self {
-        case .file(let row): row.kind(column)
-        case .server(let row): row.kind(column)
-        }
-    }
-
     /// The value of a column whatever its type.
     package func value(_ column: CInt) -> Value {
         switch self {

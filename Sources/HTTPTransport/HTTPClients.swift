@@ -106,3 +106,10 @@ public struct HTTPTransportOptions: Sendable {
         environment = ProcessInfo.processInfo.environment
     }
 }
+
+extension HTTPTransportOptions: CustomReflectable {
+    /// Without the environment, which may hold passwords of proxies and others.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["connectTimeout": connectTimeout, "caFile": caFile as Any])
+    }
+}

@@ -41,9 +41,14 @@ package final class CanonicalValues {
 
     package func appendNull() { append(tag: .null, room: 0) }
 
-    private func append(tag: ValueKind, room: Int) {
+    /// Adds a value of a kind that no program of this package writes: nothing was ever sealed with it, so nothing opens.
+    package func appendForeign() { append(byte: 6, room: 0) }
+
+    private func append(tag: ValueKind, room: Int) { append(byte: tag.rawValue, room: room) }
+
+    private func append(byte: UInt8, room: Int) {
         if capacity - count <= room { grow(by: room) }
-        start.storeBytes(of: tag.rawValue, toByteOffset: count, as: UInt8.self)
+        start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
     }
 

@@ -48,17 +48,8 @@ package struct Row {
 
     package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    /// What a column holds; a number with a fraction, which no program of this package writes, counts for nothing.
-    package func kind(_ column: CInt) -> ValueKind {
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_INTEGER: .integer
-        case SQLITE_TEXT: .text
-        case SQLITE_BLOB: .blob
-        default: .null
-        }
-    }
-
-    /// The value of a column whatever its type.
+    /// The value of a column whatever its type; a number with a fraction, which no program of this package writes,
+    /// counts for nothing.
     package func value(_ column: CInt) -> Value {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: .integer(integer(column))
@@ -88,7 +79,9 @@ extension CanonicalValues {
                 let start = sqlite3_value_blob(value)
                 let count = start == nil ? 0 : Int(sqlite3_value_bytes(value))
                 append(UnsafeRawBufferPointer(start: start, count: count), as: type == SQLITE_TEXT ? .text : .blob)
-            default: appendNull()
+            case SQLITE_NULL: appendNull()
+            // Where null was sealed, a number with a fraction would be read as a value.
+            default: appendForeign()
             }
         }
     }

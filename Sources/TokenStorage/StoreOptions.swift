@@ -104,6 +104,22 @@ public struct StoreOptions: Sendable {
     var seconds: Int64 { now().unixSeconds }
 }
 
+extension StoreOptions: CustomReflectable, CustomStringConvertible {
+    /// Without the environment, which may hold the key or a passphrase.
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "keySource": keySource as Any, "busyTimeout": busyTimeout, "program": program, "unlocks": unlocks,
+            "poolSize": poolSize, "staleness": staleness,
+        ]
+        return Mirror(self, children: children)
+    }
+
+    public var description: String {
+        let source = keySource.map { String(describing: $0) } ?? "that of the store"
+        return "StoreOptions(key: \(source), program: \(program))"
+    }
+}
+
 /// Where a store is: a database file and the files beside it.
 public struct StorePath: Hashable, Sendable {
     /// The directory, absolute.

@@ -17,7 +17,10 @@ import Darwin
 #endif
 
 /// The browser that the person uses: `$BROWSER`, else the desktop's.
-public struct SystemBrowser: UserAgent {
+public struct SystemBrowser: UserAgent, CustomReflectable {
+    /// Without the environment that browsers start with: it may hold secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
     private let commands: [BrowserCommand]
 
     /// Reads `$BROWSER`.

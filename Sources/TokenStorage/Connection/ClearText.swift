@@ -38,9 +38,8 @@ extension SealedTable {
     static func limit(of column: String) -> Int {
         switch column {
         case "account_key": 1_601
-        case "authority", "client_fold", "environment", "local_account_fold", "policy", "realm_fold", "requested", "url",
-            "username_fold":
-            800
+        case "authority", "client_fold", "environment", "local_account_fold", "policy", "realm_fold": 800
+        case "requested", "url", "username_fold": 800
         default: .max
         }
     }

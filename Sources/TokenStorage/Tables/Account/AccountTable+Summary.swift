@@ -160,7 +160,8 @@ private struct Holdings {
         var (place, end) = (0, clients.count)
         while place < end {
             let middle = (place + end) / 2
-            if clients[middle].fold.utf8.lexicographicallyPrecedes(fold.utf8) { place = middle + 1 } else { end = middle }
+            let isBefore = clients[middle].fold.utf8.lexicographicallyPrecedes(fold.utf8)
+            if isBefore { place = middle + 1 } else { end = middle }
         }
         guard place < clients.count, clients[place].fold.utf8.elementsEqual(fold.utf8) else {
             return clients.insert((fold, id), at: place)
