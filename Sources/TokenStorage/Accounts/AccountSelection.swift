@@ -45,7 +45,9 @@ extension StoreConnection {
         }
         if found.count == 1 { return (.init([try account(first)].compactMap(\.self)), 1) }
         let taken = try accountRows(matching: policy, limit: Self.explained)
-        return (.init(try taken.compactMap { try account($0) }), try fittingCount(taken, policy))
+        let accounts = try taken.compactMap { try account($0) }
+        guard accounts.count < 2 || accounts.contains(where: { $0.id != accounts[0].id }) else { throw severalRows() }
+        return (.init(accounts), try fittingCount(taken, policy))
     }
 
     /// Makes sure that "none fits" is not the sight of an account that was altered.

@@ -44,7 +44,7 @@ extension StoreConnection {
     private func rowProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
         let rows = RowProgress(progress, total: try rowCount(SealedTable.all + Self.withHashes), unit: "rows")
         try rows.start()
-        return try moveProblems() + valueProblems(rows) + derivedProblems(rows)
+        return try moveProblems() + sharedIdentityProblems() + valueProblems(rows) + derivedProblems(rows)
     }
 
     /// What a server's tables lack or have too much of; its pages are its own to check.

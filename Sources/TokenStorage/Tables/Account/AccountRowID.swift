@@ -1,8 +1,142 @@
 import Crypto
 import Database
-import OAuth
+package import OAuth
+import SQL
 
 extension StoreConnection {
+    /// The row of an account, or nil.
+    ///
+    /// In a transaction that writes to a server the row stays locked: what is decided by it must not change before.
+    package func accountRow(_ id: Account.ID) throws -> Int64? {
+        if isWriting {
+            if let row = lockedRows[id] { return row }
+            if presumption?.account == id { return nil }
+            let row = try row(of: id, by: Self.lockedRow) { $0.integer(0) }
+            witness.accounts.insert(id)
+            lockedRows[id] = row
+            return row
+        }
+        return try row(of: id, by: Self.rowOfAccount) { $0.integer(0) }
+    }
+
+    /// What `body` makes of the row of an account that a statement of ``ownRow(_:and:)`` finds, or nil.
+    ///
+    /// The index that finds the row does not decide whose it is: it is not sealed, and what is written by the number
+    /// in it would be another's.
+    ///
+    /// Nor does the first of several: who writes to a server can copy a row to another id that the account may have,
+    /// where it does not open.
+    private func row<Found>(of id: Account.ID, by statement: SQL, _ body: (Row) throws -> Found) throws -> Found? {
+        let key = id.key
+        var found: [(row: Int64, value: Found)] = []
+        try connection.forEach(statement, values(.text(key), .text(id.issuer), of: id)) { row in
+            guard row.text(1).hasSameBytes(as: id.issuer), row.text(2).hasSameBytes(as: key) else {
+                throw misplacedRow()
+            }
+            found.append((row.integer(0), try body(row)))
+        }
+        guard found.count > 1, let intact = try intactRow(of: id) else { return found.first?.value }
+        return found.first { $0.row == intact }?.value
+    }
+
+    private static let rowOfID = SQL { SealedTable.account.selection + "WHERE " + account(in: $0, as: "t") }
+
+    /// The row of an account that is as the program wrote it; nil where none is.
+    ///
+    /// - Throws: ``TokenStoreError/Code/damaged`` if several are: each may have tokens, and a sign-out of one would
+    ///   leave the other's.
+    private func intactRow(of id: Account.ID) throws -> Int64? {
+        let (table, key) = (SealedTable.account, id.key)
+        var intact: [Int64] = []
+        try connection.forEach(Self.rowOfID, values(.text(key), .text(id.issuer), of: id)) { row in
+            // By a column that was made to compare otherwise the row of another may be found.
+            let isOwn = row.text(table["account_key"]).hasSameBytes(as: key)
+            guard isOwn, row.text(table["authority"]).hasSameBytes(as: id.issuer) else { throw misplacedRow() }
+            if try isIntact(row, of: table) { intact.append(row.integer(0)) }
+        }
+        guard intact.count < 2 else { throw severalRows() }
+        return intact.first
+    }
+
+    /// What is stored of an account is in rows that nobody can name apart.
+    func severalRows() -> TokenStoreError {
+        .damaged("\(location) has more than one row of an account", connection.isServer ? Self.purgeOfAll : .repair)
+    }
+
+    private static let purgeOfAll = Remedy(
+        .correctArgument,
+        "purge the account, which deletes all of its rows, and sign in again"
+    )
+
+    /// Makes sure that the row of an account was not altered.
+    func verifyAccount(_ id: Account.ID) throws {
+        guard try intactRow(of: id) == nil else { return }
+        _ = try connection.first(Self.rowOfID, values(.text(id.key), .text(id.issuer), of: id)) { row in
+            try verify(row, of: .account)
+        }
+    }
+
+    /// The accounts that have more than one row: a server has no constraint against it, as ids are computed.
+    func sharedIdentityProblems() throws -> [StoreProblem] {
+        try connection.all(
+            """
+            SELECT min(id), max(id) FROM account GROUP BY account_key, authority HAVING count(*) > 1
+            ORDER BY min(id)
+            """
+        ) { row -> StoreProblem in
+            let remedy: Remedy? = connection.isServer ? Self.purgeOfAll : nil
+            let advice = remedy.map { ": \($0.advice)" } ?? ""
+            return StoreProblem(
+                location: "account row \(row.integer(0))",
+                problem: "row \(row.integer(1)) is of the same account" + advice,
+                remedy: remedy
+            )
+        }
+    }
+
+    private static let rowOfAccount = SQL { ownRow($0) }
+    private static let lockedRow = SQL { ownRow($0) + " FOR NO KEY UPDATE" }
+
+    /// The number, the identity and `further` columns of the row of an account.
+    ///
+    /// What an index has is not read from the row in a file, unless that is looked up by its number.
+    private static func ownRow(_ dialect: Dialect, and further: String...) -> String {
+        let row = dialect == .sqlite ? "r" : "a"
+        let columns = ["authority", "account_key"] + further
+        return "SELECT a.id, " + columns.map { "\(row).\($0)" }.joined(separator: ", ") + " FROM account a "
+            + (dialect == .sqlite ? "LEFT JOIN account r ON r.id = a.id " : "") + "WHERE " + account(in: dialect)
+    }
+
+    private static func account(in dialect: Dialect, as alias: String = "a") -> String {
+        dialect.account(alias, key: "?1", authority: "?2", rows: 3)
+    }
+
+    /// Asks a server where the row of an account is, or is to be.
+    func askAheadForRow(of id: Account.ID) throws {
+        try connection.askAhead(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
+        let row = AccountRowID.first(id, mask: options.accountRowMask)
+        try connection.askAhead(Self.idOfRow, .integer(row))
+    }
+
+    private static let idOfRow = SQL("SELECT authority, home_account_id FROM account WHERE id = ?1")
+
+    /// Asks a server what ``accountID(_:)`` will ask.
+    func askAheadForAccountID(_ row: Int64) throws { try connection.askAhead(Self.idOfRow, .integer(row)) }
+
+    /// The account of a row, or nil.
+    func accountID(_ row: Int64) throws -> Account.ID? {
+        try connection.first(Self.idOfRow, .integer(row)) {
+            Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1))
+        }
+    }
+
+    /// The host that an account signed in at, or nil.
+    func environment(of id: Account.ID) throws -> String? {
+        try row(of: id, by: Self.environmentOfAccount) { $0.text(3) }
+    }
+
+    private static let environmentOfAccount = SQL { ownRow($0, and: "environment") }
+
     /// The id of a new account's row.
     ///
     /// On a server it is computed from the account's identity: so nobody asks for the greatest one, two nodes that make

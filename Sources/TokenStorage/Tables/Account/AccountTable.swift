@@ -1,5 +1,5 @@
 import Database
-package import OAuth
+import OAuth
 import SQL
 import Sealing
 
@@ -16,78 +16,6 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    /// The row of an account, or nil.
-    ///
-    /// In a transaction that writes to a server the row stays locked: what is decided by it must not change before.
-    package func accountRow(_ id: Account.ID) throws -> Int64? {
-        if isWriting {
-            if let row = lockedRows[id] { return row }
-            if presumption?.account == id { return nil }
-            let row = try row(of: id, by: Self.lockedRow) { $0.integer(0) }
-            witness.accounts.insert(id)
-            lockedRows[id] = row
-            return row
-        }
-        return try row(of: id, by: Self.rowOfAccount) { $0.integer(0) }
-    }
-
-    /// What `body` makes of the row of an account that a statement of ``ownRow(_:and:)`` finds, or nil.
-    ///
-    /// The index that finds the row does not decide whose it is: it is not sealed, and what is written by the number
-    /// in it would be another's.
-    private func row<Found>(of id: Account.ID, by statement: SQL, _ body: (Row) throws -> Found) throws -> Found? {
-        let key = id.key
-        return try connection.first(statement, values(.text(key), .text(id.issuer), of: id)) { row in
-            guard row.text(1).hasSameBytes(as: id.issuer), row.text(2).hasSameBytes(as: key) else {
-                throw misplacedRow()
-            }
-            return try body(row)
-        }
-    }
-
-    private static let rowOfAccount = SQL { ownRow($0) }
-    private static let lockedRow = SQL { ownRow($0) + " FOR NO KEY UPDATE" }
-
-    /// The number, the identity and `further` columns of the row of an account.
-    ///
-    /// What an index has is not read from the row in a file, unless that is looked up by its number.
-    private static func ownRow(_ dialect: Dialect, and further: String...) -> String {
-        let row = dialect == .sqlite ? "r" : "a"
-        let columns = ["authority", "account_key"] + further
-        return "SELECT a.id, " + columns.map { "\(row).\($0)" }.joined(separator: ", ") + " FROM account a "
-            + (dialect == .sqlite ? "LEFT JOIN account r ON r.id = a.id " : "") + "WHERE " + account(in: dialect)
-    }
-
-    private static func account(in dialect: Dialect, as alias: String = "a") -> String {
-        dialect.account(alias, key: "?1", authority: "?2", rows: 3)
-    }
-
-    /// Asks a server where the row of an account is, or is to be.
-    func askAheadForRow(of id: Account.ID) throws {
-        try connection.askAhead(Self.lockedRow, values(.text(id.key), .text(id.issuer), of: id))
-        let row = AccountRowID.first(id, mask: options.accountRowMask)
-        try connection.askAhead(Self.idOfRow, .integer(row))
-    }
-
-    private static let idOfRow = SQL("SELECT authority, home_account_id FROM account WHERE id = ?1")
-
-    /// Asks a server what ``accountID(_:)`` will ask.
-    func askAheadForAccountID(_ row: Int64) throws { try connection.askAhead(Self.idOfRow, .integer(row)) }
-
-    /// The account of a row, or nil.
-    func accountID(_ row: Int64) throws -> Account.ID? {
-        try connection.first(Self.idOfRow, .integer(row)) {
-            Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1))
-        }
-    }
-
-    /// The host that an account signed in at, or nil.
-    func environment(of id: Account.ID) throws -> String? {
-        try row(of: id, by: Self.environmentOfAccount) { $0.text(3) }
-    }
-
-    private static let environmentOfAccount = SQL { ownRow($0, and: "environment") }
-
     /// The last sign-in, refresh or import of an account, in Unix seconds.
     func lastUse(ofAccount row: Int64) throws -> Int64? {
         try connection.integer("SELECT last_used_at FROM account WHERE id = ?1", .integer(row))
@@ -190,19 +118,6 @@ extension StoreConnection {
         guard !isWithoutKey else { return nil }
         let name = try openIfPresent(row, of: .account)?.reveal() ?? ""
         return name.isEmpty ? nil : name
-    }
-
-    private static let rowOfID = SQL { SealedTable.account.selection + "WHERE " + account(in: $0, as: "t") }
-
-    /// Makes sure that the row of an account was not altered.
-    func verifyAccount(_ id: Account.ID) throws {
-        let (table, key) = (SealedTable.account, id.key)
-        _ = try connection.first(Self.rowOfID, values(.text(key), .text(id.issuer), of: id)) { row in
-            // By a column that was made to compare otherwise the row of another may be found.
-            let isOwn = row.text(table["account_key"]).hasSameBytes(as: key)
-            guard isOwn, row.text(table["authority"]).hasSameBytes(as: id.issuer) else { throw misplacedRow() }
-            try verify(row, of: table)
-        }
     }
 
     private static let rows = SQL(SealedTable.account.selection)
