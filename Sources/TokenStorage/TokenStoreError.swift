@@ -272,7 +272,9 @@ extension TokenStoreError {
             case .notADatabase where !StoreFiles(path).showsOwnDatabase:
                 .damaged("\(file) is not a token store (\(message))", .choosePath)
             case .corrupt, .notADatabase: .damaged("\(file) is damaged (\(message))", .repair)
-            case .generic: .damaged("the tables of \(file) are not as they were made (\(message))", .repair)
+            // A program breaks no constraint of the tables that it has made.
+            case .generic, .constraint:
+                .damaged("the tables of \(file) are not as they were made (\(message))", .repair)
             case .busy, .locked: .busy(at: path)
             case .diskFull:
                 .storage("the disk is full or a quota is used up, nothing was changed in \(file)", .freeSpace)

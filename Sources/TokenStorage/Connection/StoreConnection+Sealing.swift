@@ -106,7 +106,8 @@ extension StoreConnection {
     /// A new row gets the id `new`, where that is given.
     ///
     /// - Returns: the id of the row.
-    /// - Throws: ``TokenStoreError/Code/damaged`` if an index gave the row of another account.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if an index gave the row of another account, or a constraint that was
+    ///   planted in the table had it ignored.
     @discardableResult
     func write(
         _ table: SealedTable,
@@ -146,12 +147,24 @@ extension StoreConnection {
             }
             values.append(.blob(try sealer.seal(secret, as: location, with: clearValues.bytes)))
         }
-        try connection.run(known == nil ? table.insert : table.upsert, values + derived)
-        if known != nil, table.isOwned, !connection.isServer, connection.changes == 0 { throw misplacedRow() }
+        try changeRow(by: known == nil ? table.insert : table.upsert, values + derived)
         if isWriting, known ?? new == nil {
             witness.newRow = (table, id, table.hasOwner(on: .postgreSQL) ? account ?? 0 : nil)
         }
         return id
+    }
+
+    /// Runs a statement that is about one row, and makes sure that a file has taken it.
+    ///
+    /// A table that somebody made anew may ignore a row instead of refusing it.
+    func changeRow(by statement: SQL, _ values: [Value]) throws {
+        try connection.run(statement, values)
+        guard connection.isServer || connection.changes > 0 else {
+            throw TokenStoreError.damaged(
+                "\(location) took no row: an index names that of another account, or a table is not as it was made",
+                .repair
+            )
+        }
     }
 
     /// An index is not sealed, and names a row that is of another account.

@@ -94,7 +94,7 @@ extension StoreConnection {
             if isDistributed {
                 try connection.prepare(table.resealUnchanged).run(values + [proof])
             } else {
-                try connection.run(table.reseal, values)
+                try changeRow(by: table.reseal, values)
             }
             try rehash(row, of: owner, in: table)
         }
