@@ -59,11 +59,14 @@ struct LostSignIns {
     /// The sessions of kept accounts whose last refresh token is lost; the accounts that are lost altogether.
     private mutating func findLostTokens(_ accounts: [Int64: Account]) throws {
         let isKept = try fresh.prepare("SELECT 1 FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2")
+        // A row that was saved says itself whose it is, whatever an index says.
+        let isSaved = try fresh.prepare("SELECT 1 FROM refresh_token WHERE id = ?1")
         var accounts = accounts
         var sessions: Set<[Value]> = []
         let tokens = "SELECT account_id, client_fold, id FROM refresh_token ORDER BY account_id, client_fold"
         note(
             try scan(tokens) { row in
+                guard try isSaved.isEmpty(row.integer(2)) else { return }
                 let owner = row.integer(0)
                 if try keptAccount.isEmpty(owner) {
                     accounts[owner, default: Account()].username = accounts[owner]?.username
@@ -90,12 +93,14 @@ struct LostSignIns {
     /// The sessions of kept accounts whose DPoP key is lost, without which their refresh tokens are of no use.
     private mutating func lostKeys() throws -> Set<[Value]> {
         // Before schema version 12 there were none.
-        let keys = "SELECT account_id, client_fold FROM dpop_key ORDER BY account_id, client_fold"
+        let keys = "SELECT account_id, client_fold, id FROM dpop_key ORDER BY account_id, client_fold"
         guard (try? damaged.prepare(keys)) != nil else { return [] }
         let isKept = try fresh.prepare("SELECT 1 FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2")
+        let isSaved = try fresh.prepare("SELECT 1 FROM dpop_key WHERE id = ?1")
         var sessions: Set<[Value]> = []
         note(
             try scan(keys) { row in
+                guard try isSaved.isEmpty(row.integer(2)) else { return }
                 let owner = row.integer(0)
                 guard try !keptAccount.isEmpty(owner), try isKept.isEmpty(owner, .text(row.text(1))) else { return }
                 sessions.insert([.integer(owner), .text(row.text(1))])

@@ -44,8 +44,14 @@ struct LyingIndexTests {
     }
 
     /// A closed store whose accounts u1, u2 and u3 have the rows 1, 2 and 3 in each table, and in whose file an entry
-    /// of an index names another row.
-    private func altered(_ index: String, _ entry: String, from row: UInt8, to other: UInt8) throws -> TestStore {
+    /// of an index names another row, or says another text of it.
+    private func altered(
+        _ index: String,
+        _ entry: String,
+        from row: UInt8,
+        to other: UInt8,
+        named name: String? = nil
+    ) throws -> TestStore {
         let fixture = try TestStore()
         for person in ["u1", "u2", "u3"] { _ = try signIn(person, person, to: fixture.store) }
         fixture.store.close()
@@ -55,7 +61,7 @@ struct LyingIndexTests {
         try DamagedFile(fixture.path.database).change { bytes in
             let found = bytes[start..<start + 4_096].firstRange(of: Array(entry.utf8) + [row])
             #expect(found != nil, "the index has no such entry")
-            if let found { bytes[found.upperBound - 1] = other }
+            if let found { bytes.replaceSubrange(found, with: Array((name ?? entry).utf8) + [other]) }
         }
         return fixture
     }
@@ -113,6 +119,14 @@ struct LyingIndexTests {
         let repaired = try fixture.another()
         #expect(try repaired.refreshTokens(of: Self.id("u2"), client: "cid").first?.secret == Secret("r-new"))
         try expectSession("u3", in: repaired)
+    }
+
+    @Test func `a client that an index alone names is not one of the lost sign-ins`() throws {
+        let fixture = try altered("refresh_token_account", "\u{2}cid", from: 2, to: 2, named: "\u{2}zid")
+        let report = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        #expect(report.lostSignIns == [])
+        #expect(!report.mayHaveLostOthers)
+        try expectSession("u2", in: fixture.another())
     }
 
     @Test(arguments: [
