@@ -40,6 +40,24 @@ extension TokenManager {
         let found = try await revocableTokens(of: account, known)
         let tokens = found.tokens
         let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
+        // Until here nothing was done; from here on all of it is, even if the task is cancelled.
+        try Task.checkCancellation()
+        let ended = try await Task { try await end(tokens, of: account, ofClients: clients, by: revocation) }.value
+        var reports = ended.reports
+        for client in found.damagedClients { reports[client.folded] = .failed("what the store has of it is damaged") }
+        return SignOutOutcome(
+            reports: known.map { ($0, reports[$0.folded] ?? .nothingToRevoke) },
+            erasure: ended.erasure
+        )
+    }
+
+    /// Revokes `tokens`, and deletes the account.
+    private func end(
+        _ tokens: [StoredRefreshToken],
+        of account: Account.ID,
+        ofClients clients: [String]?,
+        by revocation: Revocation
+    ) async throws -> (reports: [String: SignOutReport], erasure: Erasure) {
         var reports = await revocation.revoke(tokens)
         let removed: (deleted: [StoredRefreshToken], erasure: Erasure)
         do {
@@ -50,11 +68,7 @@ extension TokenManager {
         // A sign-in that came in the meantime is deleted with the rest, and so ends at the issuer as well.
         let late = removed.deleted.filter { token in !tokens.contains { $0.secret == token.secret } }
         reports.merge(await revocation.revoke(late)) { $1 }
-        for client in found.damagedClients { reports[client.folded] = .failed("what the store has of it is damaged") }
-        return SignOutOutcome(
-            reports: known.map { ($0, reports[$0.folded] ?? .nothingToRevoke) },
-            erasure: removed.erasure
-        )
+        return (reports, removed.erasure)
     }
 
     private func revocableTokens(of account: Account.ID, _ clients: [String]) async throws -> RevocableTokens {
@@ -88,9 +102,9 @@ extension TokenManager {
             let documents = documents(of: authority, over: transport)
             guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
             return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
-        } catch let error as CancellationError {
-            throw error
         } catch {
+            // Whatever it is that a transport throws where the task was cancelled.
+            try Task.checkCancellation()
             options.logger.info("no refresh token was revoked", metadata: ["reason": "\(error)"])
             return .failed(error.reason)
         }

@@ -53,6 +53,41 @@ struct SignOutTests {
         }
     }
 
+    @Test func `a sign-out that is cancelled while it revokes goes on to its end`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let signOut = try await cancelledSignOut(scene, atRequestTo: "/revoke")
+            #expect(try await signOut.value == .revoked)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            await #expect(try scene.store.accounts().isEmpty)
+        }
+    }
+
+    @Test func `a sign-out that is cancelled before it revokes does nothing`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let signOut = try await cancelledSignOut(scene, atRequestTo: "/openid-configuration")
+            await #expect(throws: CancellationError.self) { try await signOut.value }
+            #expect(scene.provider.audit.count(of: "revoke") == 0)
+            await #expect(try scene.store.accounts().count == 1)
+        }
+    }
+
+    /// A sign-out that is cancelled just before it sends a request to this place.
+    private func cancelledSignOut(
+        _ scene: Scene,
+        atRequestTo place: String
+    ) async throws -> Task<SignOutReport, any Error> {
+        let begun = LockedValue<Task<SignOutReport, any Error>?>(nil)
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix(place) else { return }
+            try await eventually("the sign-out") { begun.withLock { $0 != nil } }
+            begun.withLock(\.self)?.cancel()
+        }
+        let manager = try scene.manager(transport: transport)
+        let signOut = Task { try await manager.signOut(scene.account) }
+        begun.withLock { $0 = signOut }
+        return signOut
+    }
+
     @Test func `a sign-in during a sign-out goes with the rest, and ends at the issuer`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let other = try scene.openAgain()
