@@ -20,6 +20,12 @@ extension SignInError {
         SignInError(.invalidRequest, error.problem, error.remedy)
     }
 
+    /// Refuses a scope that no store takes before anything is asked for it.
+    package static func requireText(_ scope: Scope) throws(SignInError) {
+        guard scope.hasControlCharacters else { return }
+        throw .invalidRequest("the scope has a control character", .correct("correct the scope"))
+    }
+
     package static func invalidRedirectURI(_ problem: String) -> SignInError {
         let advice = "use http://127.0.0.1/ or one such as msauth.com.example.app://auth"
         return SignInError(.invalidRedirectURI, problem, .correct(advice))

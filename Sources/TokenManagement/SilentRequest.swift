@@ -1,4 +1,5 @@
 public import OAuth
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -74,6 +75,16 @@ public struct SilentRequest: Hashable, Sendable {
         request.forcesRefresh = false
         request.minimumLifetime = .zero
         return request
+    }
+
+    /// Makes sure that the store can take what comes of this request: the refresh token would be spent for nothing.
+    func requireText() throws(TokenStoreError) {
+        let texts = [
+            ("scope", scope.hasControlCharacters), ("token type", tokenType.hasControlCharacters),
+            ("key id", keyID?.hasControlCharacters ?? false),
+        ]
+        guard let unfit = texts.first(where: { $0.1 }) else { return }
+        throw .invalidArgument("the \(unfit.0) has a control character", .correct("correct the \(unfit.0)"))
     }
 
     /// Makes sure that a token which came of this request is good for as long as was asked for.

@@ -87,6 +87,7 @@ public final class TokenManager: Sendable {
         case .fail(let error): throw error
         case .refresh(_, at: _, fallback: let standIn): fallback = standIn
         }
+        try request.requireText()
         let start = now
         do {
             let shared = sharedRefresh(for: request, insteadOf: refused)

@@ -97,6 +97,26 @@ struct ConfigurationTests {
         }
     }
 
+    @Test func `a scope that no store takes throws before any request`() async throws {
+        try await SignInScene.open { scene in
+            let application = try scene.application(AbsentUser(), redirectURI: "msauth.com.example.app://auth")
+            let device = DeviceCodeFlow(clientID: "b2c-app", transport: SignInScene.transport)
+            let authority = try scene.authority()
+            let request = InteractiveRequest(scope: "a\u{0}b")
+            var consenting = InteractiveRequest(scope: SignInScene.toDo)
+            consenting.extraScopesToConsent = "a\u{0}b"
+            let errors = [
+                try await signInError { _ = try await application.acquireToken(request) },
+                try await signInError { [consenting] in _ = try await application.acquireToken(consenting) },
+                try await signInError { _ = try await application.beginSignIn(request) },
+                try await signInError { _ = try await device.begin(request.scope, at: authority) },
+            ]
+            let refusal = SignInError.invalidRequest("the scope has a control character", .correct("correct the scope"))
+            #expect(errors == Array(repeating: refusal, count: 4))
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
     @Test(arguments: ["state", "redirect_uri", "Nonce", "code_challenge", "client_secret", "request_uri"])
     func `S07: extra parameters that would replace ours throw before any request`(name: String) async throws {
         try await SignInScene.open { scene in

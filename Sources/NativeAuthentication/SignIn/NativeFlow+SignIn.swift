@@ -14,6 +14,7 @@ import Foundation
 extension NativeFlow {
     /// Begins a sign-in, and ends it where a password was given that the issuer asks for.
     func startSignIn(_ password: Secret?) async throws(NativeRequestFailure) -> SignInStartResult {
+        try requireText()
         let token = try await start(.initiate)
         switch try await challenge(.challenge, token) {
         case .code(let delivery, let token):
@@ -27,6 +28,15 @@ extension NativeFlow {
             }
             return SignInStartResult(try await signIn(.password(password), token))
         case .preverified: throw unexpected("asks for nothing", at: .challenge)
+        }
+    }
+
+    /// Refuses a scope that no store takes before anything is asked for it.
+    private func requireText() throws(NativeRequestFailure) {
+        do throws(SignInError) {
+            try SignInError.requireText(scope)
+        } catch {
+            throw failed(error)
         }
     }
 
@@ -75,6 +85,8 @@ extension NativeFlow {
 
     /// Asks for tokens, checks them and stores them in one commit.
     func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
+        // That of a sign-in after a sign-up or a reset is given only here.
+        try requireText()
         let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
         var form = form(token)
         form.append("grant_type", grant.name.rawValue)

@@ -49,6 +49,10 @@ public struct Scope: Sendable {
     /// Whether there is nothing to match: no token, or none but reserved ones.
     public var isEmpty: Bool { foldedText.isEmpty }
 
+    /// Whether a token has a character that no store takes and no scope has; what [RFC 6749
+    /// §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3) forbids besides is the issuer's to judge.
+    package var hasControlCharacters: Bool { tokens.contains(where: \.hasControlCharacters) }
+
     /// Whether every token of `other` is in this set; reserved tokens take no part.
     public func covers(_ other: Scope) -> Bool { folded.isSuperset(of: other.folded) }
 

@@ -77,7 +77,7 @@ public struct AuthorizationCodeFlow: Sendable {
         _ pendingRedirect: PendingRedirect
     ) async throws -> SignedInTokens {
         do {
-            try AuthorizationRequest.check(request.extraParameters)
+            try AuthorizationRequest.check(request)
             let issuer = try await issuer(of: authority)
             let listener = try await RedirectListener(redirectURI, request.responseMode, pendingRedirect)
             let place = listener?.redirectURI ?? redirectURI.text

@@ -29,9 +29,12 @@ struct AuthorizationRequest: Sendable {
         "nonce", "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
     ]
 
-    /// Refuses extra parameters that would change what the answer is checked against.
-    static func check(_ extra: [String: String]) throws(SignInError) {
-        guard let name = extra.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) else { return }
+    /// Refuses a scope that cannot be stored, and extra parameters that would change what the answer is checked against.
+    static func check(_ request: InteractiveRequest) throws(SignInError) {
+        try SignInError.requireText(request.scope)
+        try SignInError.requireText(request.extraScopesToConsent)
+        guard let name = request.extraParameters.keys.sorted().first(where: { reserved.contains($0.lowercased()) })
+        else { return }
         throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
     }
 

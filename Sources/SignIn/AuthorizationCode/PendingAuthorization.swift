@@ -148,7 +148,7 @@ extension AuthorizationCodeFlow {
         at authority: Authority
     ) async throws -> (address: String, pending: PendingAuthorization) {
         do {
-            try AuthorizationRequest.check(request.extraParameters)
+            try AuthorizationRequest.check(request)
             let issuer = try await issuer(of: authority)
             let sent = try self.request(request, at: authority, issuer, redirectURI.text, state: .random())
             let end = now() + TimeInterval(request.timeLimit.components.seconds)

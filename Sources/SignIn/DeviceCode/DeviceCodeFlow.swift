@@ -64,6 +64,7 @@ public struct DeviceCodeFlow: Sendable {
     /// - Throws: ``SignInError``.
     public func begin(_ scope: Scope, at authority: Authority) async throws -> PendingDevice {
         do {
+            try SignInError.requireText(scope)
             let issuer = try await Issuer(
                 IssuerDocuments(of: authority, transport: transport, limits: limits, now: now)
             )

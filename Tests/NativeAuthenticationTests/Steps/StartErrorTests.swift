@@ -53,6 +53,18 @@ struct StartErrorTests {
         }
     }
 
+    @Test func `a scope that no store takes is refused before any request`() async throws {
+        try await NativeScene.open { scene in
+            var parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            parameters.scope = "a\u{0}b"
+            let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
+            #expect(error.kind == .generalError)
+            #expect(error.reason == "the scope has a control character")
+            #expect(error.remedy == .correct("correct the scope"))
+            #expect(scene.requests.isEmpty)
+        }
+    }
+
     @Test(arguments: [
         (
             "signup/start", refusal("invalid_request", "90100", text: "username parameter is empty or not valid."),

@@ -21,6 +21,27 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `a request that no store takes is refused before the refresh token is spent`() async throws {
+        let scene = try OpenScene()
+        func request(_ scope: Scope, _ change: (inout SilentRequest) -> Void = { _ in }) -> SilentRequest {
+            var request = SilentRequest(account: scene.account, scope: scope)
+            request.forcesRefresh = true
+            change(&request)
+            return request
+        }
+        let requests = [
+            request("re\u{0}ad"), request("read \u{1B}[0m"), request("re\u{7F}ad"),
+            request("read") { $0.tokenType = "po\u{0}p" }, request("read") { $0.keyID = "k\u{0}" },
+        ]
+        for request in requests {
+            let error = await #expect(throws: TokenStoreError.self) {
+                try await scene.manager().acquireTokenSilently(request)
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(scene.tokenRequestCount == 0)
+    }
+
     @Test func `a transport's own error is one of the network, and a good token serves`() async throws {
         struct OwnError: Error {}
         for place in ["/token", "/openid-configuration"] {
