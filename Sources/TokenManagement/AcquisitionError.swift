@@ -52,6 +52,9 @@ public struct AcquisitionError: IssuerError, Equatable {
         public static let metadata = Code(rawValue: "metadata")
         /// A token that is bound to a key cannot be had.
         public static let dpop = Code(rawValue: "dpop")
+        /// The token that the issuer gave is of another type than was asked for, or bound to another key or none; it is
+        /// in ``AcquisitionError/result``.
+        public static let otherTokenType = Code(rawValue: "other_token_type")
         /// The caller's time limit is over.
         public static let timedOut = Code(rawValue: "timed_out")
 
@@ -59,7 +62,7 @@ public struct AcquisitionError: IssuerError, Equatable {
         public static let known = [
             interactionRequired, possiblyConsumed, unavailable, network, unusableAnswer, clientMisconfigured,
             invalidScope, policyRequired, declinedScopes, tooShort, accountMismatch, invalidIDToken, metadata, dpop,
-            timedOut, noAccessToken,
+            timedOut, noAccessToken, otherTokenType,
         ]
     }
 
@@ -238,6 +241,17 @@ extension AcquisitionError {
         )
         error.result = result
         error.lifetime = .seconds(seconds)
+        return error
+    }
+
+    static func otherTokenType(_ result: TokenResult) -> AcquisitionError {
+        let type = result.accessToken.tokenType
+        var error = AcquisitionError(
+            .otherTokenType,
+            "the issuer's token is of type \(type), which is not the type or the key that was asked for",
+            .correct("ask for what the issuer gives, such as a Bearer token")
+        )
+        error.result = result
         return error
     }
 

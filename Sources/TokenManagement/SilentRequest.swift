@@ -35,7 +35,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// Whether a token for fewer scopes than asked for is an error.
     public var requiresAllScopes = false
 
-    /// The type of the token, such as `Bearer` or `DPoP`.
+    /// The type of the token, such as `Bearer` or `DPoP`; a token of another one is an error, but for `Bearer`.
     public var tokenType = "Bearer"
 
     /// The key that a proof-of-possession token must be bound to.
@@ -85,6 +85,15 @@ public struct SilentRequest: Hashable, Sendable {
         ]
         guard let unfit = texts.first(where: { $0.1 }) else { return }
         throw .invalidArgument("the \(unfit.0) has a control character", .correct("correct the \(unfit.0)"))
+    }
+
+    /// Makes sure that a token which came of this request has the type and the key that were asked for.
+    ///
+    /// Where a bearer token was asked for any type serves, as that of a token which is bound to the key of the store.
+    func requireType(of result: TokenResult) throws(AcquisitionError) {
+        let token = result.accessToken
+        let isOfType = ["", "bearer", token.tokenType.folded].contains(tokenType.folded)
+        guard isOfType, keyID == nil || keyID == token.keyID else { throw .otherTokenType(result) }
     }
 
     /// Makes sure that a token which came of this request is good for as long as was asked for.

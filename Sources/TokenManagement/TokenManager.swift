@@ -96,6 +96,7 @@ public final class TokenManager: Sendable {
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
             }
+            try request.requireType(of: result)
             try request.requireLifetime(of: result, since: start)
             return result
         } catch let error as AcquisitionError {

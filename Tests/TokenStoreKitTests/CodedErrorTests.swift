@@ -74,7 +74,7 @@ struct CodedErrorTests {
                 """
                 interaction_required possibly_consumed unavailable network unusable_answer client_misconfigured \
                 invalid_scope policy_required declined_scopes too_short account_mismatch invalid_id_token metadata \
-                dpop timed_out no_access_token
+                dpop timed_out no_access_token other_token_type
                 """
             ),
             (

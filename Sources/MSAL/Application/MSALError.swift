@@ -140,7 +140,8 @@ private struct MSALVerdict {
             case .accountMismatch: Self(.mismatchedUser)
             case .invalidIDToken: Self(.invalidResponse)
             case .metadata: Self(.failedAuthorityValidation)
-            case .unavailable, .unusableAnswer, .noAccessToken, .tooShort, .dpop: Self(.unhandledResponse)
+            case .unavailable, .unusableAnswer, .noAccessToken, .tooShort, .otherTokenType, .dpop:
+                Self(.unhandledResponse)
             default: Self(.unexpected)
             }
     }

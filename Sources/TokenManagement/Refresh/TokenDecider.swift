@@ -54,7 +54,7 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         guard state.signInState != .signedOut else { return .fail(.interactionRequired(.signedOut)) }
         let allowed = state.candidates.filter { isAllowed($0.token) }
         guard !allowed.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
-        let known = options.dpop == .required ? allowed.filter { $0.key != nil } : allowed
+        let known = allowed.filter { hasKey($0, for: request) }
         guard !known.isEmpty else { return failing(.dpop(.noKey)) }
         let live = known.filter { $0.attempt?.hasEnded != true }
         let now = store.options.now().unixSeconds
@@ -95,6 +95,12 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         if let usable = state.usable { return .aging(usable) }
         return options.allowsExtendedLifetime && request.minimumLifetime == .zero
             ? state.extended.map { .extended($0) } : nil
+    }
+
+    /// Whether tokens that come for a refresh token can be bound to the key that is wanted, where one is.
+    private func hasKey(_ candidate: RefreshCandidate, for request: SilentRequest) -> Bool {
+        guard AccessToken.isDPoP(request.tokenType) else { return options.dpop != .required || candidate.key != nil }
+        return candidate.key.map { request.keyID == nil || request.keyID == $0.thumbprint } ?? false
     }
 
     private func isAllowed(_ token: StoredRefreshToken) -> Bool {

@@ -32,10 +32,10 @@ extension StoreConnection {
     }
 
     /// The same for tokens that are bound to the DPoP key of the account and client; nil where there is none, or a
-    /// token of another kind was asked for.
+    /// token of another kind or key was asked for.
     func boundQuery(_ query: TokenQuery) throws -> TokenQuery? {
-        guard query.keyID == nil, AccessTokenRow.fold(tokenType: query.tokenType) == "bearer",
-            let key = try boundKeyID(of: query.account, client: query.clientID)
+        guard ["bearer", "dpop"].contains(AccessTokenRow.fold(tokenType: query.tokenType)),
+            let key = try boundKeyID(of: query.account, client: query.clientID), query.keyID ?? key == key
         else { return nil }
         var bound = query
         bound.tokenType = "DPoP"

@@ -150,6 +150,26 @@ struct DPoPTests {
         }
     }
 
+    @Test(arguments: [DPoPPolicy.off, .required])
+    func `a bound token is asked for by its type and its key`(dpop: DPoPPolicy) async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let account = try await scene.signIn().account
+            let application = try scene.application(dpop: dpop)
+            var request = scene.request(account.id)
+            request.tokenType = "DPoP"
+            #expect(try await application.acquireTokenSilently(request).source == .cache)
+            request.keyID = try scene.key(account.id)?.thumbprint
+            #expect(try await application.acquireTokenSilently(request).source == .cache)
+            scene.expire()
+            #expect(try await application.acquireTokenSilently(request).source == .refresh)
+            request.keyID = "another"
+            let other = request
+            let error = try await acquisitionError { _ = try await application.acquireTokenSilently(other) }
+            #expect(error?.dpopError?.code == .noKey)
+            #expect(scene.outcomes("token") == ["200", "200"])
+        }
+    }
+
     @Test func `an app cannot name the key of a sign-in`() async throws {
         try await DPoPScene.open { (scene: DPoPScene) async throws in
             var request = DPoPScene.interactive

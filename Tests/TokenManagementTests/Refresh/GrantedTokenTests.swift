@@ -144,6 +144,34 @@ struct GrantedTokenTests {
         }
     }
 
+    @Test(arguments: ["pop", "ssh-cert", "MAC"])
+    func `a token of another type than was asked for is an error that carries the token`(type: String) async throws {
+        let scene = try OpenScene()
+        func answer(_ number: Int, _ type: String) -> HandmadeIssuer.Answer {
+            let (access, refresh) = (#""access_token":"at-\#(number)""#, #""refresh_token":"rt-\#(number)""#)
+            return .init(#"{\#(access),\#(refresh),"expires_in":3600,"token_type":"\#(type)"}"#)
+        }
+        scene.issuer.answer(answer(1, "bearer"), answer(2, "bearer"), answer(3, type.uppercased()))
+        let error = try await acquisitionError { try await scene.acquire { $0.tokenType = type } }
+        #expect(error?.code == .otherTokenType)
+        #expect(error?.result?.accessToken.secret == Secret("at-1"))
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+        let unbound = try await acquisitionError { try await scene.acquire { $0.keyID = "k" } }
+        #expect(unbound?.code == .otherTokenType)
+        for _ in 1...2 {
+            let token = try await scene.acquire { $0.tokenType = type }.accessToken
+            #expect(token.secret == Secret("at-3"))
+        }
+        #expect(scene.tokenRequestCount == 3)
+    }
+
+    @Test func `a DPoP token of a session without a key is refused before anything is sent`() async throws {
+        let scene = try OpenScene()
+        let error = try await acquisitionError { try await scene.acquire { $0.tokenType = "dpop" } }
+        #expect(error?.dpopError?.code == .noKey)
+        #expect(scene.tokenRequestCount == 0)
+    }
+
     @Test func `a token that ends soon is not a fallback for a longer minimum lifetime`() async throws {
         try await Scene.open(answering: .init(extendedExpiresIn: .seconds(7_200))) { (scene: Scene) async throws in
             scene.expire()
