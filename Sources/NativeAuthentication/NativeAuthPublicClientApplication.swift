@@ -1,6 +1,7 @@
 public import HTTPTransport
 import Logging
 import OAuth
+import OpenIDConnect
 public import SignIn
 import TokenManagement
 public import TokenStorage
@@ -36,7 +37,7 @@ public final class NativeAuthPublicClientApplication: Sendable {
     public init(_ configuration: NativeAuthConfiguration, store: TokenStore, transport: any HTTPTransport) {
         self.configuration = configuration
         self.store = store
-        self.transport = transport
+        self.transport = TranslatedTransport(transport)
         manager = TokenManager(
             store: store,
             clientID: configuration.clientID,

@@ -39,6 +39,31 @@ struct FaultTests {
         }
     }
 
+    @Test func `a transport's own error counts as a broken connection`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app(transport: FailingTransport())
+            _ = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            #expect(scene.requests["initiate"] == 1)
+            #expect(scene.pauses.all == [.milliseconds(500)])
+        }
+    }
+
+    /// Fails the first request in words of its own.
+    private final class FailingTransport: HTTPTransport {
+        private struct OwnError: Error {}
+
+        private let isFirst = LockedValue(true)
+
+        func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+            let fails = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            if fails { throw OwnError() }
+            return try await NativeScene.transport.send(request, limits: limits)
+        }
+    }
+
     @Test(arguments: ["challenge", "token"])
     func `N58, D11: a request that sends a code or spends a token is not repeated`(route: String) async throws {
         try await NativeScene.open { scene in

@@ -100,6 +100,23 @@ struct TokenRefresherTests {
         #expect(failures.withLock(\.self) == Array(repeating: "read", count: 5))
     }
 
+    @Test func `it goes on where a transport throws a cancellation by itself`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let transport = InterceptingTransport(Scene.transport) { _ in throw CancellationError() }
+        let failures = LockedValue<[any Error]>([])
+        let waits = Waits(3, scene)
+        let refresher = scene.manager(transport: transport).keepFresh(
+            scene.account,
+            scopes: ["read"],
+            onFailure: { _, error in failures.withLock { $0.append(error) } },
+            sleep: { try waits.wait($0) }
+        )
+        await refresher.end()
+        #expect(waits.seconds == [30, 60, 120])
+        #expect(failures.withLock(\.count) == 3)
+    }
+
     @Test func `a token that came before the clock was set back is renewed`() async throws {
         let scene = try OpenScene()
         scene.issuer.answer(answer(1), answer(2))

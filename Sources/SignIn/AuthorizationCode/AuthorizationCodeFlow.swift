@@ -41,7 +41,7 @@ public struct AuthorizationCodeFlow: Sendable {
     public init(clientID: String, redirectURI: RedirectURI, transport: any HTTPTransport) {
         self.clientID = clientID
         self.redirectURI = redirectURI
-        self.transport = transport
+        self.transport = TranslatedTransport(transport)
     }
 
     /// Shows the issuer's pages in `userAgent` and returns the tokens of who signed in there.
@@ -149,7 +149,12 @@ public struct AuthorizationCodeFlow: Sendable {
         _ listener: RedirectListener?
     ) async throws -> Secret {
         let address = try sent.address(request)
-        try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
+        do {
+            try await userAgent.open(address, startingAt: listener?.start(leadingTo: address))
+        } catch let error where !(error is SignInError || error is CancellationError) {
+            // A user agent of an app's own may throw errors of any kind.
+            throw SignInError.noBrowser("the page could not be shown (\(error))", "show it in another browser")
+        }
         return try sent.code(in: try await pendingRedirect.answer(within: request.timeLimit))
     }
 

@@ -53,7 +53,7 @@ public struct DeviceCodeFlow: Sendable {
     /// A flow of one client, over this transport.
     public init(clientID: String, transport: any HTTPTransport) {
         self.clientID = clientID
-        self.transport = transport
+        self.transport = TranslatedTransport(transport)
     }
 
     /// The time in Unix seconds.

@@ -176,26 +176,20 @@ struct RefreshTurn: Sendable {
 /// Others wait for the lock of the refresh and go on without its holder after a while. A holder that was stopped and
 /// goes on later must not send a refresh token that they have spent meanwhile, so nothing leaves after that moment.
 package struct BoundedTransport: HTTPTransport {
-    private let transport: any HTTPTransport
+    private let transport: TranslatedTransport
     private let end: ContinuousClock.Instant
 
     package init(_ transport: any HTTPTransport, end: ContinuousClock.Instant) {
-        self.transport = transport
+        self.transport = TranslatedTransport(transport)
         self.end = end
     }
 
     package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         var limits = limits
         limits.total = min(limits.total, end - .now)
-        var host: String { WebAddress(secure: request.url)?.name ?? request.description }
-        guard limits.total > .zero else { throw HTTPTransportError.tooLate(host: host) }
-        do {
-            return try await transport.send(request, limits: limits)
-        } catch let error where error is CancellationError || error is IssuerUnavailable || error is OAuthError {
-            throw error
-        } catch {
-            // A transport of another make may throw errors of its own.
-            throw HTTPTransportError(error, host: host, isSent: nil)
+        guard limits.total > .zero else {
+            throw HTTPTransportError.tooLate(host: WebAddress(secure: request.url)?.name ?? request.description)
         }
+        return try await transport.send(request, limits: limits)
     }
 }

@@ -44,10 +44,13 @@ struct SilentRequestTests {
 
     @Test func `a transport's own error is one of the network, and a good token serves`() async throws {
         struct OwnError: Error {}
-        for place in ["/token", "/openid-configuration"] {
+        let errors: [(any Error, at: String)] = [
+            (OwnError(), "/token"), (OwnError(), "/openid-configuration"), (CancellationError(), "/token"),
+        ]
+        for (own, place) in errors {
             try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { scene in
                 let transport = InterceptingTransport(Scene.transport) { request in
-                    if request.url.hasSuffix(place) { throw OwnError() }
+                    if request.url.hasSuffix(place) { throw own }
                 }
                 let manager = try scene.manager(transport: transport)
                 scene.clock.advance(by: 1_801)
@@ -56,7 +59,7 @@ struct SilentRequestTests {
                 scene.expire()
                 let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
                 #expect(error?.networkError?.code == .interrupted)
-                #expect(error?.problem.contains("OwnError") == true)
+                #expect(error?.problem.contains("\(own)") == true)
             }
         }
     }
