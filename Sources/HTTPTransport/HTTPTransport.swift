@@ -4,6 +4,10 @@ public import OAuth
 public protocol HTTPTransport: Sendable {
     /// Sends `request` and returns the answer, whatever its status; redirects are answers too.
     ///
+    /// It has to keep `limits`, and to end when the task is cancelled. A refresh does not wait for one that does not,
+    /// and others go on then: an answer that comes later is lost, and a refresh token that is sent later may end the
+    /// session.
+    ///
     /// - Throws: ``HTTPTransportError`` if no complete answer arrives within `limits`, `CancellationError` if the
     ///   task is cancelled.
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse

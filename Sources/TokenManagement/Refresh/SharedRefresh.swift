@@ -174,7 +174,8 @@ struct RefreshTurn: Sendable {
 /// A transport for the requests of one refresh, all of which end by one moment.
 ///
 /// Others wait for the lock of the refresh and go on without its holder after a while. A holder that was stopped and
-/// goes on later must not send a refresh token that they have spent meanwhile, so nothing leaves after that moment.
+/// goes on later must not send a refresh token that they have spent meanwhile, so nothing leaves after that moment. Nor
+/// is a transport waited for that does not keep its limits: those who come next would wait as long as it does.
 package struct BoundedTransport: HTTPTransport {
     private let transport: TranslatedTransport
     private let end: ContinuousClock.Instant
@@ -185,11 +186,36 @@ package struct BoundedTransport: HTTPTransport {
     }
 
     package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
-        var limits = limits
-        limits.total = min(limits.total, end - .now)
-        guard limits.total > .zero else {
-            throw HTTPTransportError.tooLate(host: WebAddress(secure: request.url)?.name ?? request.description)
+        let host = WebAddress(secure: request.url)?.name ?? request.description
+        let left = end - .now
+        guard min(limits.total, left) > .zero else { throw HTTPTransportError.tooLate(host: host) }
+        let bounded = HTTPLimits(head: limits.head, total: min(limits.total, left), bodySize: limits.bodySize)
+        let sending = Task { [transport] in try await transport.send(request, limits: bounded) }
+        defer { sending.cancel() }
+        return try await Self.answer(of: sending, within: left + .seconds(1), host)
+    }
+
+    /// The answer, unless it takes longer than `time` in which this process ran: what came while it was stopped is
+    /// there then, and is taken.
+    private static func answer(
+        of sending: Task<HTTPResponse, any Error>,
+        within time: Duration,
+        _ host: String
+    ) async throws -> HTTPResponse {
+        let (outcomes, first) = AsyncStream<Result<HTTPResponse, any Error>>.makeStream()
+        Task { first.yield(await sending.result) }
+        let alarm = Task {
+            var left = time
+            while left > .zero {
+                let pause = min(left, .seconds(1))
+                try await Task.sleep(for: pause)
+                left -= pause
+            }
+            first.yield(.failure(HTTPTransportError.timedOut(host: host)))
         }
-        return try await transport.send(request, limits: limits)
+        defer { alarm.cancel() }
+        var iterator = outcomes.makeAsyncIterator()
+        guard let outcome = await iterator.next() else { throw CancellationError() }
+        return try outcome.get()
     }
 }
