@@ -196,6 +196,19 @@ struct DelegateTests {
         }
     }
 
+    @Test func `parameters show the name and no password`() {
+        let signIn = MSALNativeAuthSignInParameters(username: "ana@example.org")
+        signIn.password = "Quinoa-7-Lunas"
+        let signUp = MSALNativeAuthSignUpParameters(username: "ana@example.org")
+        signUp.password = "Quinoa-7-Lunas"
+        for parameters in [signIn, signUp] as [Any] {
+            var shown = "\(parameters)" + String(reflecting: parameters)
+            dump(parameters, to: &shown)
+            #expect(shown.contains("ana@example.org"))
+            #expect(!shown.contains("Quinoa"))
+        }
+    }
+
     private final class Interceptor: MSALNativeAuthRequestInterceptor {
         let asked = Mutex<[String]>([])
 

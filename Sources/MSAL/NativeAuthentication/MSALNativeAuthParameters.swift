@@ -67,6 +67,16 @@ public final class MSALNativeAuthSignUpParameters {
     }
 }
 
+extension MSALNativeAuthSignInParameters: CustomReflectable {
+    /// The name alone: a dump is not to show the password.
+    public var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+}
+
+extension MSALNativeAuthSignUpParameters: CustomReflectable {
+    /// The name alone: a dump is not to show the password.
+    public var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+}
+
 /// A password reset to begin.
 public final class MSALNativeAuthResetPasswordParameters {
     /// The name that the user signs in with.
