@@ -1,12 +1,13 @@
+import Crypto
 import Database
 import OAuth
 import SQL
 import Sealing
 
 extension SealedTable {
-    /// The id of a row is that of its refresh token.
+    /// The id of a row is that of its refresh token, whose hash is sealed in it.
     ///
-    /// A row that was altered is ignored.
+    /// A row that was altered is ignored, and so is one of another token that had this row before.
     static let refreshAttempt = SealedTable(
         "refresh_attempt",
         isOwned: false,
@@ -29,7 +30,7 @@ extension StoreConnection {
     func attempt(_ token: StoredRefreshToken) throws -> RefreshAttempt? {
         let table = SealedTable.refreshAttempt
         return try connection.first(Self.attempt, use(of: token)) { row in
-            guard try isIntact(row, of: table) else { return nil }
+            guard try isAttempt(row, with: token.secret) else { return nil }
             return RefreshAttempt(
                 startedAt: row.integer(table["started_at"]),
                 program: row.text(table["program"]),
@@ -39,12 +40,20 @@ extension StoreConnection {
         } ?? nil
     }
 
+    /// Whether a row was not altered, and says that it is of this very token.
+    private func isAttempt(_ row: Row, with token: Secret) throws -> Bool {
+        guard let opened = try intact({ try openIfPresent(row, of: .refreshAttempt) }) else { return false }
+        // Versions before this one did not say which token it was.
+        guard let proof = opened, proof.count > 0 else { return true }
+        return proof == token.digest
+    }
+
     /// Whether the issuer has ended the token that a row has in a generation.
-    func hasEnded(_ token: Int64, generation: Int64, account: Int64) throws -> Bool {
+    func hasEnded(_ row: Int64, _ token: Secret, generation: Int64, account: Int64) throws -> Bool {
         let table = SealedTable.refreshAttempt
-        let values = [Value.integer(token), .integer(generation)] + (connection.isServer ? [.integer(account)] : [])
+        let values = [Value.integer(row), .integer(generation)] + (connection.isServer ? [.integer(account)] : [])
         return try connection.first(Self.attemptOfRow, values) { row in
-            try isIntact(row, of: table) && row.optionalText(table["outcome"]) != nil
+            try isAttempt(row, with: token) && row.optionalText(table["outcome"]) != nil
         } ?? false
     }
 
@@ -78,7 +87,7 @@ extension StoreConnection {
                 .integer(token.generation), .integer(attempt.startedAt), .text(attempt.program),
                 .integer(attempt.processID), .optional(outcome),
             ],
-            sealed: [Secret("")]
+            sealed: [token.secret.digest]
         )
         return attempt
     }
@@ -89,5 +98,14 @@ extension StoreConnection {
 
     private static let deletion = SQL { dialect in
         "DELETE FROM refresh_attempt WHERE id = ?1 AND generation = ?2\(dialect.owned("account_id", rows: 3))"
+    }
+}
+
+extension Secret {
+    /// Which secret it is, whatever the data key.
+    fileprivate var digest: Secret {
+        var hash = SHA256()
+        withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return hash.finalize().withUnsafeBytes { Secret(copying: $0) }
     }
 }

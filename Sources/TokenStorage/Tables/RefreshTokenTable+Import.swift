@@ -44,7 +44,7 @@ extension StoreConnection {
         }
         if secret == token.secret {
             if known.modifiedAt > token.modifiedAt { return false }
-        } else if try !hasEnded(known.id, generation: known.generation, account: account) {
+        } else if try !hasEnded(known.id, secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
             let times = (known.modifiedAt, token.modifiedAt)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1

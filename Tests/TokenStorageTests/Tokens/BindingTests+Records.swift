@@ -46,6 +46,26 @@ extension BindingTests {
         #expect(try fixture.store.check().count == 1)
     }
 
+    @Test func `a refresh token is not ended by what was noted of another that had its row before`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
+        let authority = "https://login.example.org"
+        func candidate() throws -> RefreshCandidate? {
+            try fixture.store.silentState(for: query, authority: authority).candidates.first
+        }
+        let token = try fixture.currentRefreshToken()
+        let consequence = RefreshConsequence(token: .ended)
+        try fixture.store.endRefresh(with: token, of: query, authority: authority, consequence)
+        #expect(try candidate()?.attempt?.hasEnded == true)
+        try edit(fixture, "CREATE TABLE kept AS SELECT * FROM refresh_attempt")
+        try fixture.store.removeAccount(Fixture.account)
+        try fixture.signIn(.signIn(["refresh_token": "r2"]))
+        try edit(fixture, "INSERT INTO refresh_attempt SELECT * FROM kept")
+        #expect(try candidate()?.token.secret == Secret("r2"))
+        #expect(try candidate()?.attempt == nil)
+    }
+
     @Test(arguments: [
         "event SET account_id = 1 WHERE account_id IS NULL", "event SET account_mark = NULL",
         "event SET kind = 'purge'",
