@@ -22,6 +22,9 @@ final class SealedTable: Sendable {
     /// The first one is the row's proof, and never `NULL`: a row whose proof does not open is not believed.
     let sealed: [String]
 
+    /// Clear columns that a row keeps: it is written by its id, which an index of a file may have named wrongly.
+    let kept: [String]
+
     /// Columns that are computed from others.
     let derived: [String]
 
@@ -56,6 +59,7 @@ final class SealedTable: Sendable {
         isOwned: Bool,
         clear: [String],
         sealed: [String],
+        kept: [String] = [],
         derived: [String] = [],
         isOwnedOnServers: Bool = false
     ) {
@@ -66,6 +70,7 @@ final class SealedTable: Sendable {
         self.clear = clear
         limits = clear.map { Self.limit(of: $0) }
         self.sealed = sealed
+        self.kept = kept
         self.derived = derived
         let account = ["coalesce(t.account_id, 0)", "a.authority", "a.account_key"]
         let heading = ["t.id"] + (isOwned ? account : ["0"])
@@ -152,7 +157,8 @@ extension SealedTable {
     /// Writes a new row; one of its id, or with what only one row may have, is an error.
     var insert: SQL { statements.insert }
 
-    /// Writes the row of an id, new or not; in a file nothing where the row is of another account.
+    /// Writes the row of an id, new or not; in a file nothing where the row is of another account, or has other ``kept``
+    /// columns.
     var upsert: SQL { statements.upsert }
 
     /// Writes the sealed columns of a row.
@@ -183,10 +189,11 @@ extension SealedTable {
         SQL { dialect in
             let isFoundByOwner = isFoundByOwner(on: dialect)
             let changed = written(on: dialect).filter { !isFoundByOwner || $0 != "account_id" }
-            // An index of a file may name the row of another account.
-            let owner = isOwned && !isFoundByOwner ? " WHERE \(name).account_id IS excluded.account_id" : ""
+            let same = dialect == .sqlite ? (isOwned ? ["account_id"] : []) + kept : []
+            let condition = same.map { "\(name).\($0) IS excluded.\($0)" }.joined(separator: " AND ")
             return insertion(on: dialect) + " ON CONFLICT (\(isFoundByOwner ? "account_id, id" : "id")) DO UPDATE SET "
-                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ") + owner
+                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+                + (condition.isEmpty ? "" : " WHERE " + condition)
         }
     }
 

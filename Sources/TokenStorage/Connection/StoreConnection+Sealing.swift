@@ -106,8 +106,8 @@ extension StoreConnection {
     /// A new row gets the id `new`, where that is given.
     ///
     /// - Returns: the id of the row.
-    /// - Throws: ``TokenStoreError/Code/damaged`` if an index gave the row of another account, or a constraint that was
-    ///   planted in the table had it ignored.
+    /// - Throws: ``TokenStoreError/Code/damaged`` if an index gave the row of another account, client or tenant, or a
+    ///   constraint that was planted in the table had it ignored.
     @discardableResult
     func write(
         _ table: SealedTable,
@@ -161,15 +161,15 @@ extension StoreConnection {
         try connection.run(statement, values)
         guard connection.isServer || connection.changes > 0 else {
             throw TokenStoreError.damaged(
-                "\(location) took no row: an index names that of another account, or a table is not as it was made",
+                "\(location) took no row: an index names another one, or a table is not as it was made",
                 .repair
             )
         }
     }
 
-    /// An index is not sealed, and names a row that is of another account.
+    /// An index is not sealed, and names a row that is of another account, client or tenant.
     func misplacedRow() -> TokenStoreError {
-        .damaged("an index of \(location) names the row of another account", .repair)
+        .damaged("an index of \(location) names another row than the one it was asked for", .repair)
     }
 
     /// The account of a row as a statement's value; nil is none.

@@ -33,14 +33,11 @@ extension StoreConnection {
     }
 
     private static func columns(owner: String) -> String {
-        let token = SealedTable.accessToken.columns(
-            of: "t",
-            owner: owner,
-            authority: "?2",
-            key: "?1",
-            equal: parameters
-        )
-        return "\(token), \(SealedTable.accountState.columns(of: "s", owner: owner, authority: "?2", key: "?1"))"
+        func columns(_ table: SealedTable, _ alias: String) -> String {
+            let equal = parameters.filter { table.clear.contains($0.key) }
+            return table.columns(of: alias, owner: owner, authority: "?2", key: "?1", equal: equal)
+        }
+        return columns(.accessToken, "t") + ", " + columns(.accountState, "s")
     }
 
     private static func isCandidate(_ dialect: Dialect) -> String {
@@ -57,7 +54,10 @@ extension StoreConnection {
             """
     }
 
-    private static let parameters = ["client_fold": "?3", "token_type_fold": "?5", "key_id": "?6", "variant": "?7"]
+    private static let parameters = [
+        "client_fold": "?3", "realm_fold": "coalesce(?4, t.realm_fold)", "token_type_fold": "?5", "key_id": "?6",
+        "variant": "?7",
+    ]
 
     private static let stateStart = SealedTable.accessToken.end
     private static let state = stateStart + SealedTable.accountState["state"]

@@ -8,7 +8,8 @@ extension SealedTable {
         "app_metadata",
         isOwned: false,
         clear: ["client_id", "client_fold", "environment", "family_id"],
-        sealed: ["extra"]
+        sealed: ["extra"],
+        kept: ["client_fold", "environment"]
     )
 }
 

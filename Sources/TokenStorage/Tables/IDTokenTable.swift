@@ -8,7 +8,8 @@ extension SealedTable {
         "id_token",
         isOwned: true,
         clear: ["client_id", "client_fold", "environment", "realm", "realm_fold", "credential_type", "updated_at"],
-        sealed: ["secret", "extra"]
+        sealed: ["secret", "extra"],
+        kept: ["client_fold", "environment", "realm_fold"]
     )
 }
 
@@ -185,11 +186,13 @@ extension StoreConnection {
         client: String? = nil,
         leavingOutDamaged: Bool = false
     ) throws -> [StoredIDToken] {
-        let table = SealedTable.idToken
-        let stored = try connection.all(Self.tokensOfAccount, .integer(account), .optional(client?.folded)) {
+        let (table, fold) = (SealedTable.idToken, client?.folded)
+        let stored = try connection.all(Self.tokensOfAccount, .integer(account), .optional(fold)) {
             row -> StoredIDToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
-            guard let secret, let idToken = try? IDToken(decoding: secret) else { return nil }
+            guard let secret, fold.map({ $0 == row.text(table["client_fold"]) }) ?? true,
+                let idToken = try? IDToken(decoding: secret)
+            else { return nil }
             return StoredIDToken(
                 idToken: idToken,
                 clientID: row.text(table["client_id"]),

@@ -32,29 +32,30 @@ extension StoreConnection {
                     try knownRefreshToken($0)
                 }
             }
-            : storedRefreshToken(like: token, account: account)
+            : storedRefreshToken(like: token, identity, account: account)
         guard let known else {
             index.set(try writeRefreshToken(token, account: account, id: nil, generation: 0), of: account, identity)
             return true
         }
         let next = max(0, known.generation) &+ 1
-        guard let (secret, extra) = known.intact else {
+        guard let stored = known.intact else {
             try writeRefreshToken(token, account: account, id: known.id, generation: next)
             return true
         }
-        if secret == token.secret {
-            if known.modifiedAt > token.modifiedAt { return false }
-        } else if try !hasEnded(known.id, secret, generation: known.generation, account: account) {
+        if stored.secret == token.secret {
+            if stored.modifiedAt > token.modifiedAt { return false }
+        } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
-            let times = (known.modifiedAt, token.modifiedAt)
+            let times = (stored.modifiedAt, token.modifiedAt)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
             let isNewer =
                 age == nil || isTold ? times.0 < times.1 : age == .newer && time.map { $0 > times.0 } ?? true
             guard isNewer else { return false }
         }
         var merged = token
-        merged.extra = extra.merging(token.extra)
-        if secret == token.secret, extra == merged.extra, known.modifiedAt == token.modifiedAt { return false }
+        merged.extra = stored.extra.merging(token.extra)
+        let isSame = stored.secret == token.secret && stored.modifiedAt == token.modifiedAt
+        if isSame, stored.extra == merged.extra { return false }
         try writeRefreshToken(merged, account: account, id: known.id, generation: next)
         return true
     }
@@ -74,9 +75,13 @@ extension StoreConnection {
 
     /// The token that an imported one is the same as, else one that was altered: that says no partition.
     ///
-    /// Those of another partition are tokens of their own.
-    private func storedRefreshToken(like token: RefreshTokenRow, account: Int64) throws -> KnownRefreshToken? {
-        let variant = TokenVariant(of: token.extra)
+    /// Those of another partition are tokens of their own. So are those of another client, of which an index of a file
+    /// may have said something else: they open when they are read by their ids.
+    private func storedRefreshToken(
+        like token: RefreshTokenRow,
+        _ identity: [String],
+        account: Int64
+    ) throws -> KnownRefreshToken? {
         let alike = try connection.all(
             Self.refreshTokenAlike,
             .integer(account),
@@ -86,17 +91,21 @@ extension StoreConnection {
             .text(token.credentialType),
             .optional(token.familyID)
         ) { try knownRefreshToken($0) }
-        return alike.first { $0.intact.map { TokenVariant(of: $0.extra) } == variant }
-            ?? alike.first { $0.intact == nil }
+        return try alike.first { $0.identity == identity }
+            ?? alike.first { try $0.intact == nil && isAltered($0.id, account: account) }
+    }
+
+    private func isAltered(_ row: Int64, account: Int64) throws -> Bool {
+        try connection.first(Self.rowOfRefreshToken, .integer(row), .integer(account)) { row in
+            try knownRefreshToken(row).intact == nil
+        } ?? false
     }
 
     private func knownRefreshToken(_ row: Row) throws -> KnownRefreshToken {
-        let table = SealedTable.refreshToken
-        return KnownRefreshToken(
+        KnownRefreshToken(
             id: row.integer(0),
-            modifiedAt: row.integer(table["modified_at"]),
-            generation: row.integer(table["generation"]),
-            intact: try intact { (try open(row, of: table), try openMembers(row, of: table, 1)) }
+            generation: row.integer(SealedTable.refreshToken["generation"]),
+            intact: try intact { try openRefreshToken(row) }
         )
     }
 
@@ -156,11 +165,12 @@ extension StoreConnection {
 /// A refresh token that the store had before an entry of a document.
 private struct KnownRefreshToken {
     let id: Int64
-    let modifiedAt: Int64
     let generation: Int64
 
     /// Nil where it was altered.
-    let intact: (secret: Secret, extra: JSONValue.Object)?
+    let intact: RefreshTokenRow?
+
+    var identity: [String]? { intact.map { $0.identity(TokenVariant(of: $0.extra)) } }
 }
 
 extension RefreshTokenRow {

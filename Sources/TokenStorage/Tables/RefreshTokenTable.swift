@@ -70,7 +70,7 @@ extension StoreConnection {
             if try current == nil && isOrdinary(row) { current = row.integer(0) }
         }
         guard let current else { return try insertRefreshToken(token, account: account) }
-        try rotateRefreshToken(current, to: token, account: account)
+        try rotateRefreshToken(current, to: token, account: account, isSignIn: true)
     }
 
     /// Asks a server what ``replaceRefreshToken(with:account:)`` will ask, but for the row that it replaces.
@@ -103,11 +103,16 @@ extension StoreConnection {
     ///
     /// One that was altered counts as the session: its place can be taken.
     private func isOrdinary(_ row: Row) throws -> Bool {
-        let table = SealedTable.refreshToken
-        guard !Self.foreignTypes.contains(row.text(table["credential_type"]).folded) else {
-            return try !isIntact(row, of: table)
-        }
-        return try intact { try TokenVariant(of: openMembers(row, of: table, 1)).isOrdinary } ?? true
+        try intact {
+            try verify(row, of: .refreshToken)
+            return isSession(row, try openMembers(row, of: .refreshToken, 1))
+        } ?? true
+    }
+
+    /// The same for a row that opened, with its further members.
+    private func isSession(_ row: Row, _ extra: JSONValue.Object) -> Bool {
+        !Self.foreignTypes.contains(row.text(SealedTable.refreshToken["credential_type"]).folded)
+            && TokenVariant(of: extra).isOrdinary
     }
 
     /// Whether the refresh token of a row is the person's session, as far as it can be told without a key.
@@ -119,22 +124,31 @@ extension StoreConnection {
 
     /// Replaces the token in row `id` and drops every copy of the old one, whatever its data key.
     ///
-    /// Of a row that was altered nothing is taken over. One of another account, which an index named, stays, and the
-    /// token gets a row of its own: it is not to be had again.
-    func rotateRefreshToken(_ id: Int64, to token: RefreshTokenRow, account: Int64) throws {
+    /// Of a row that was altered nothing is taken over. One of another account or client, or one that is no session,
+    /// which an index named to a sign-in, stays, and the token gets a row of its own: it is not to be had again.
+    func rotateRefreshToken(
+        _ id: Int64,
+        to token: RefreshTokenRow,
+        account: Int64,
+        isSignIn: Bool = false
+    ) throws {
         var replacement = token
         let replaced = try connection.first(Self.rowOfRefreshToken, .integer(id), .integer(account)) {
-            row -> (secret: Secret?, generation: Int64) in
+            row -> (secret: Secret?, generation: Int64)? in
             let generation = row.integer(SealedTable.refreshToken["generation"])
             let intact = try intact { (try open(row, of: .refreshToken), try openMembers(row, of: .refreshToken, 1)) }
             guard let (secret, extra) = intact else { return (nil, max(0, generation)) }
+            let isMeant = Self.isUsable(row, by: token.clientID.folded, family: token.familyID)
+            guard isMeant, !isSignIn || isSession(row, extra) else { return nil }
             replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             replacement.extra = extra.merging(token.extra)
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
             replacement.environment = row.text(SealedTable.refreshToken["environment"])
             return (secret, generation)
         }
-        guard let (secret, generation) = replaced else { return try insertRefreshToken(token, account: account) }
+        guard let (secret, generation) = replaced ?? nil else {
+            return try insertRefreshToken(token, account: account)
+        }
         if let secret { try deleteRefreshTokens(secret, account: account, besides: id) }
         try writeRefreshToken(replacement, account: account, id: id, generation: generation &+ 1)
     }
@@ -167,6 +181,15 @@ extension StoreConnection {
             """
     }
 
+    /// Whether a row is a client's own or its family's; the client is folded.
+    ///
+    /// An index of a file may have said so of another row.
+    private static func isUsable(_ row: Row, by client: String, family: String?) -> Bool {
+        let table = SealedTable.refreshToken
+        return row.text(table["client_fold"]) == client
+            || family != nil && row.optionalText(table["family_id"]) == family
+    }
+
     /// The refresh tokens of an account that `client` may use: its own before those of its family, newest first.
     ///
     /// Those that are not the person's session come along only `withOthers`: a sign-out ends them too.
@@ -181,10 +204,12 @@ extension StoreConnection {
         leavingOutDamaged: Bool = false
     ) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
-        let values = values(.text(id.key), .text(id.issuer), .text(client.folded), .optional(family), of: id)
+        let fold = client.folded
+        let values = values(.text(id.key), .text(id.issuer), .text(fold), .optional(family), of: id)
         let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
-            guard let secret, try withOthers || isOrdinary(row) else { return nil }
+            guard let secret, Self.isUsable(row, by: fold, family: family), try withOthers || isOrdinary(row)
+            else { return nil }
             return StoredRefreshToken(
                 secret: secret,
                 clientID: row.text(table["client_id"]),

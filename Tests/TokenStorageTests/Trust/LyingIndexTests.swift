@@ -33,9 +33,14 @@ struct LyingIndexTests {
         ])
     }
 
-    private func signIn(_ person: String, _ token: String, to store: TokenStore) throws -> SavedTokens {
+    private func signIn(
+        _ person: String,
+        _ token: String,
+        client: String = "cid",
+        to store: TokenStore
+    ) throws -> SavedTokens {
         let request = TokenRequest(
-            clientID: "cid",
+            clientID: client,
             authority: try Fixture.authority(),
             scope: "s1",
             grant: .authorizationCode
@@ -54,6 +59,32 @@ struct LyingIndexTests {
     ) throws -> TestStore {
         let fixture = try TestStore()
         for person in ["u1", "u2", "u3"] { _ = try signIn(person, person, to: fixture.store) }
+        try alter(fixture, index, entry, from: row, to: other, named: name)
+        return fixture
+    }
+
+    /// The same, where the rows 2 and 3 are those of the account u2 at the clients "cid" and "other".
+    private func alteredClients(
+        _ index: String,
+        _ entry: String,
+        from row: UInt8 = 2,
+        to other: UInt8 = 3
+    ) throws -> TestStore {
+        let fixture = try TestStore()
+        for person in ["u1", "u2"] { _ = try signIn(person, person, to: fixture.store) }
+        _ = try signIn("u2", "other", client: "other", to: fixture.store)
+        try alter(fixture, index, entry, from: row, to: other)
+        return fixture
+    }
+
+    private func alter(
+        _ fixture: TestStore,
+        _ index: String,
+        _ entry: String,
+        from row: UInt8,
+        to other: UInt8,
+        named name: String? = nil
+    ) throws {
         fixture.store.close()
         let connection = try Connection(path: fixture.path.database, mode: .immutable, busyTimeout: .zero)
         let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = ?1", .text(index))
@@ -63,7 +94,6 @@ struct LyingIndexTests {
             #expect(found != nil, "the index has no such entry")
             if let found { bytes.replaceSubrange(found, with: Array((name ?? entry).utf8) + [other]) }
         }
-        return fixture
     }
 
     private func expectSession(_ person: String, in store: TokenStore) throws {
@@ -127,6 +157,76 @@ struct LyingIndexTests {
         #expect(report.lostSignIns == [])
         #expect(!report.mayHaveLostOthers)
         try expectSession("u2", in: fixture.another())
+    }
+
+    @Test(arguments: [false, true])
+    func `a refresh token is stored beside one of another client that the index names`(isImported: Bool) throws {
+        let fixture = try alteredClients("refresh_token_account", "\u{2}cid")
+        let store = try fixture.another()
+        if isImported {
+            let token = JSONValue.refreshToken("r-new", ["home_account_id": "u2.t1", "target": "s1 s2 s3"])
+            #expect(try store.take(JSONValue.cache(refreshTokens: [token]).serialized).refreshTokens == 1)
+        } else {
+            #expect(try signIn("u2", "new", to: store).outcome == .stored)
+        }
+        let other = try store.refreshTokens(of: Self.id("u2"), client: "other")
+        #expect(other.map(\.secret) == [Secret("r-other")])
+        store.close()
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        let repaired = try fixture.another()
+        let own = try repaired.refreshTokens(of: Self.id("u2"), client: "cid")
+        #expect(own.contains { $0.secret == Secret("r-new") })
+        #expect(own.allSatisfy { $0.clientID == "cid" })
+        #expect(try repaired.refreshTokens(of: Self.id("u2"), client: "other").map(\.secret) == [Secret("r-other")])
+    }
+
+    @Test(arguments: [
+        ("sqlite_autoindex_id_token_1", "\u{2}cidt1login.microsoftonline.com"),
+        ("sqlite_autoindex_account_state_1", "\u{2}cid"),
+    ])
+    func `a sign-in takes no row of another client that an index names`(index: String, entry: String) throws {
+        let fixture = try alteredClients(index, entry)
+        let store = try fixture.another()
+        try expectWaiting(signIn("u2", "new", to: store), fixture)
+        store.close()
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        let repaired = try fixture.another()
+        #expect(try repaired.idTokens(of: Self.id("u2")).map(\.clientID).sorted() == ["cid", "other"])
+        #expect(try repaired.signInState(of: Self.id("u2"), client: "other") == .signedIn)
+    }
+
+    @Test func `a sign-in takes no family of another client that an index names`() throws {
+        let index = "sqlite_autoindex_app_metadata_1"
+        let fixture = try alteredClients(index, "otherlogin.microsoftonline.com", from: 2, to: 1)
+        let store = try fixture.another()
+        try expectWaiting(signIn("u2", "new", client: "other", to: store), fixture)
+    }
+
+    @Test func `a planted index gives no client the refresh token of another`() throws {
+        let tokens = [JSONValue.refreshToken("r-cid"), .refreshToken("r-other", ["client_id": "other"])]
+        let document = JSONValue.cache(refreshTokens: tokens, idTokens: [.idToken()], accounts: [.account()])
+        let fixture = try TestStore.closed(document)
+        // It files the row of the other client under this one, and the statistics make it the way to the rows.
+        try Shell.run(
+            "/usr/bin/sqlite3",
+            fixture.path.database,
+            """
+            DROP INDEX refresh_token_account;
+            CREATE INDEX refresh_token_account
+                ON refresh_token (account_id, CASE id WHEN 2 THEN 'cid' ELSE client_fold END);
+            CREATE INDEX planted ON refresh_token (family_id);
+            ANALYZE;
+            DELETE FROM sqlite_stat1;
+            INSERT INTO sqlite_stat1 VALUES ('refresh_token', 'refresh_token_account', '1000000 900000 1'),
+                ('refresh_token', 'planted', '1000000 1'), ('account', 'sqlite_autoindex_account_1', '100000 1 1');
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema
+            SET sql = 'CREATE INDEX refresh_token_account ON refresh_token (account_id, client_fold)'
+            WHERE name = 'refresh_token_account'
+            """
+        )
+        let found = try fixture.another().refreshTokens(of: Fixture.account, client: "cid", family: "1")
+        #expect(found.map(\.secret) == [Secret("r-cid")])
     }
 
     @Test(arguments: [

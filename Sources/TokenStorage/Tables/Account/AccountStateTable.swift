@@ -9,7 +9,8 @@ extension SealedTable {
         "account_state",
         isOwned: true,
         clear: ["client_fold", "state", "changed_at"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        kept: ["client_fold"]
     )
 
     /// One that was altered counts for nothing.

@@ -11,7 +11,8 @@ extension SealedTable {
             "environment", "realm", "realm_fold", "local_account_id", "local_account_fold", "username",
             "authority_type",
         ],
-        sealed: ["extra"]
+        sealed: ["extra"],
+        kept: ["environment", "realm_fold"]
     )
 }
 
