@@ -23,13 +23,37 @@ extension StoreConnection {
     /// Opens a sealed column of a row that was selected with the table's ``SealedTable/selection``, whose columns begin
     /// with `start`.
     func open(_ row: Row, of table: SealedTable, _ index: Int = 0, from start: CInt = 0) throws -> Secret {
+        let hasFurther = bind(row, of: table, from: start)
+        let (sealed, location) = (start + table.firstSealed + CInt(index), table.location(index, of: row, from: start))
+        do {
+            return try open(row.bytes(sealed), as: location, with: clearValues.bytes)
+        } catch let error as SealingError where hasFurther && error.code == .damagedValue {
+            // Versions before this one bound a value to the clear columns alone.
+            bind(row, of: table, from: start, withFurther: false)
+            return try open(row.bytes(sealed), as: location, with: clearValues.bytes)
+        }
+    }
+
+    /// Collects what the sealed columns of a row are bound to: its clear columns, and which sealed ones it has beside its
+    /// proof, so that none can be taken away.
+    ///
+    /// - Returns: whether it has any.
+    @discardableResult
+    private func bind(
+        _ row: Row,
+        of table: SealedTable,
+        from start: CInt = 0,
+        withFurther: Bool = true
+    ) -> Bool {
         clearValues.removeAll()
         clearValues.append(row, start + table.bound.lowerBound..<start + table.bound.upperBound)
-        return try open(
-            row.bytes(start + table.firstSealed + CInt(index)),
-            as: table.location(index, of: row, from: start),
-            with: clearValues.bytes
-        )
+        guard withFurther, table.sealed.count > 1 else { return false }
+        var hasFurther = false
+        for index in 1..<table.sealed.count where !row.isNull(start + table.firstSealed + CInt(index)) {
+            clearValues.append(.text(table.sealed[index]))
+            hasFurther = true
+        }
+        return hasFurther
     }
 
     /// Opens a column whose value is absent where there is nothing to say; a row's proof never is.
@@ -95,8 +119,7 @@ extension StoreConnection {
     func seal(_ secret: Secret, of row: Row, in table: SealedTable, _ index: Int, under sealer: Sealer) throws
         -> [UInt8]
     {
-        clearValues.removeAll()
-        clearValues.append(row, table.bound)
+        bind(row, of: table)
         return try sealer.seal(secret, as: table.location(index, of: row), with: clearValues.bytes)
     }
 
@@ -127,6 +150,9 @@ extension StoreConnection {
         clearValues.removeAll()
         for value in owner { clearValues.append(value) }
         for value in clear { clearValues.append(value) }
+        for (column, secret) in zip(table.sealed, sealed).dropFirst() where secret != nil {
+            clearValues.append(.text(column))
+        }
         var values: [Value] = []
         values.reserveCapacity(2 + clear.count + sealed.count + derived.count)
         values.append(.integer(id))

@@ -127,21 +127,19 @@ struct TableSalvage {
     private mutating func dropUnreadable(_ session: StoreConnection) throws {
         for table in SealedTable.all {
             var unreadable: [Int64] = []
-            var bare: [Int64] = []
+            var bare: [(row: Int64, proof: Secret)] = []
             try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
-                // A row without its proof is nothing; without the fields that are not known here it still is one.
-                if try !session.opens(row, of: table, 0) {
+                // A row without its proof is nothing; without the fields that are not known here it still is one. Not so
+                // a refresh token, as they may say that it is no session.
+                let isWhole = try table.sealed.count == 1 || session.opens(row, of: table, 1)
+                if try !session.opens(row, of: table, 0) || !isWhole && table === SealedTable.refreshToken {
                     unreadable.append(row.integer(0))
-                } else if try table.sealed.count > 1 && !session.opens(row, of: table, 1) {
-                    bare.append(row.integer(0))
+                } else if !isWhole {
+                    bare.append((row.integer(0), try session.open(row, of: table)))
                 }
                 return true
             }
-            for row in bare {
-                try fresh.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([
-                    .integer(row)
-                ])
-            }
+            for (row, proof) in bare { try session.write(proof, ofBare: row, in: table) }
             for row in unreadable {
                 try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
             }
@@ -197,6 +195,18 @@ extension StoreConnection {
     fileprivate func opens(_ row: Row, of table: SealedTable, _ index: Int) throws -> Bool {
         let opened: Secret?? = try intact { try openIfPresent(row, of: table, index) }
         return opened != nil
+    }
+
+    /// Takes the second sealed column of a row away, and seals its proof anew, which says that there is one.
+    fileprivate func write(_ proof: Secret, ofBare row: Int64, in table: SealedTable) throws {
+        try connection.prepare("UPDATE \(table.name) SET \(table.sealed[1]) = NULL WHERE id = ?1").run([.integer(row)])
+        let sealed = try connection.prepare(table.selection + "WHERE t.id = ?1").first([.integer(row)]) { row in
+            try seal(proof, of: row, in: table, 0, under: currentSealer())
+        }
+        guard let sealed else { return }
+        try connection.prepare("UPDATE \(table.name) SET \(table.sealed[0]) = ?2 WHERE id = ?1").run([
+            .integer(row), .blob(sealed),
+        ])
     }
 }
 

@@ -208,7 +208,9 @@ extension StoreConnection {
         let values = values(.text(id.key), .text(id.issuer), .text(fold), .optional(family), of: id)
         let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
-            guard let secret, Self.isUsable(row, by: fold, family: family), try withOthers || isOrdinary(row)
+            guard let secret, Self.isUsable(row, by: fold, family: family),
+                // What says that it is no session is not to be taken away by damage.
+                try withOthers || isSession(row, openMembers(row, of: table, 1))
             else { return nil }
             return StoredRefreshToken(
                 secret: secret,

@@ -66,6 +66,25 @@ extension BindingTests {
         #expect(try candidate()?.attempt == nil)
     }
 
+    @Test func `a repair makes no session of a refresh token that no longer says what it is`() throws {
+        let token = JSONValue.refreshToken("rt1", ["user_assertion_hash": "h1"])
+        let fixture = try TestStore.closed(
+            .cache(
+                accessTokens: [.accessToken("a", "s1", ["unknown": "x"])],
+                refreshTokens: [token],
+                idTokens: [.idToken()],
+                accounts: [.account()]
+            )
+        )
+        try edit(fixture, "UPDATE refresh_token SET extra = x'00'; UPDATE access_token SET extra = x'00'")
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        let repaired = try fixture.another()
+        #expect(try repaired.check() == [])
+        #expect(try repaired.refreshTokens(of: Fixture.account, client: "cid").isEmpty)
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+        #expect(LookupResult(try repaired.cachedToken(for: query)) == .hit("a"))
+    }
+
     @Test(arguments: [
         "event SET account_id = 1 WHERE account_id IS NULL", "event SET account_mark = NULL",
         "event SET kind = 'purge'",
