@@ -42,7 +42,7 @@ struct StoreArguments: ParsableArguments {
     )
     var json = false
 
-    @Flag(name: [.customShort("q"), .long], help: "Print nothing but errors and what was asked for.")
+    @Flag(name: [.customShort("q"), .long], help: "Print nothing but warnings, errors and what was asked for.")
     var quiet = false
 
     @Flag(help: "Never prompt (implied if standard input is not a terminal).")
@@ -189,7 +189,7 @@ extension StoreArguments {
             defer { store.close() }
             try store.takeInAnswers()
         } catch let error as TokenStoreError {
-            console.note(
+            console.warn(
                 "\(waiting.joined(separator: ", ")) could not be stored, and a refresh token may be spent: "
                     + CommandFailure(error).sentence
             )

@@ -110,10 +110,10 @@ struct CheckCommand: ParsableCommand {
             }
             return (plan, nil)
         } catch let error as TokenStoreError where error.code == .damaged {
-            console.note("no repair is possible: \(error.problem)")
+            console.warn("no repair is possible: \(error.problem)")
             return (nil, advised(error).hint)
         } catch {
-            console.note("what a repair would save is not known: \(CommandFailure(error).sentence)")
+            console.warn("what a repair would save is not known: \(CommandFailure(error).sentence)")
             return (nil, nil)
         }
     }

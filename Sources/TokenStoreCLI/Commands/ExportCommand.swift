@@ -110,6 +110,6 @@ struct ExportCommand: ParsableCommand {
         let count = try store.boundSessionCount()
         guard count > 0 else { return }
         let sessions = count.counting("session")
-        console.note("the tokens of \(sessions) with --dpop are left out; sign in again where they are needed")
+        console.warn("the tokens of \(sessions) with --dpop are left out; sign in again where they are needed")
     }
 }

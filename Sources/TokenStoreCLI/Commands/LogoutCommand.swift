@@ -157,7 +157,7 @@ private struct LogoutReport {
         for (client, report) in reports {
             switch report {
             case .failed(let reason):
-                console.note(
+                console.warn(
                     "the session of client \(client) was not ended at the issuer, and may last there until it expires: \(reason)"
                 )
             case .notOffered:
@@ -165,8 +165,8 @@ private struct LogoutReport {
             case .revoked, .nothingToRevoke, .localOnly: break
             }
         }
-        if case .unfinished(let error) = outcome.erasure { console.note(CommandFailure(error).sentence) }
-        if let advice = browser?.advice { console.note(advice) }
+        if case .unfinished(let error) = outcome.erasure { console.warn(CommandFailure(error).sentence) }
+        if let advice = browser?.advice { console.warn(advice) }
         guard !arguments.json else {
             return try LogoutDocument(plan: plan, outcome: outcome, browser: browser).write(on: console)
         }

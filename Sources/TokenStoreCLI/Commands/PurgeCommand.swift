@@ -179,7 +179,7 @@ struct PurgeReport {
         }
         if location.path == nil, !isDryRun, !isEmpty { console.note(Self.server) }
         for file in counts.keptFiles {
-            console.note("\(file) was not removed, as it may not be a copy of a store; remove it yourself")
+            console.warn("\(file) was not removed, as it may not be a copy of a store; remove it yourself")
         }
     }
 

@@ -81,7 +81,7 @@ struct RekeyCommand: ParsableCommand {
         let copies = try copies(options, dryRun: !removes)
         try write(report, removed: removes ? copies.removed : [], on: console)
         for copy in copies.kept + (removes ? [] : copies.removed) {
-            console.note("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
+            console.warn("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
         }
     }
 
@@ -159,8 +159,8 @@ struct RekeyCommand: ParsableCommand {
             try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
             try console.line("key source \(report.keySource)".printable)
             for file in removed { try console.line("removed \(file)".printable) }
-            if let note = report.note { console.note(note) }
             try console.output.flush()
         }
+        if !arguments.json, let note = report.note { console.warn(note) }
     }
 }

@@ -137,7 +137,7 @@ struct CopyCommand: ParsableCommand {
             return console.note("both have the same refresh tokens now; only one of the two can go on using them")
         }
         guard report.leftAlone == 0 else {
-            return console.note(
+            return console.warn(
                 "\(report.leftAlone.counting("account")) had been used at \(target) meanwhile and stayed so; what other "
                     + "clients have of \(report.leftAlone == 1 ? "it" : "them") is at \(source) alone: keep that until "
                     + "they have signed in again"

@@ -41,8 +41,12 @@ struct Console {
     }
 
     /// Tells a person what the answer alone does not say.
-    func note(_ text: String) {
-        guard !isQuiet else { return }
+    func note(_ text: String) { if !isQuiet { say(text) } }
+
+    /// Says what was asked for and not done, or what is left for a person to do: also with --quiet.
+    func warn(_ text: String) { if !isQuiet || logLevel <= .warning { say(text) } }
+
+    private func say(_ text: String) {
         // A part of a command is another command.
         let text = text.firstRange(of: "'tokenstore ") == nil ? text.boundedSentence : text.naming(store: store)
         StandardError.write("tokenstore: \(text.printable)\n")
@@ -50,7 +54,7 @@ struct Console {
 
     /// Says that the store has not got the new tokens yet.
     func notePending(_ reason: String) {
-        note("the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)")
+        warn("the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)")
     }
 
     /// A shorter text where a person reads on a terminal.

@@ -35,7 +35,7 @@ struct TokenAcquisition: ParsableArguments {
         if let reason = result.pendingReason { console.notePending(reason) }
         if result.refreshFailed { console.note("the refresh failed; the stored token is still valid") }
         let missing = result.declinedScope.text
-        if !missing.isEmpty { console.note("the issuer did not grant \(missing)") }
+        if !missing.isEmpty { console.warn("the issuer did not grant \(missing)") }
     }
 
     /// An access token.
@@ -95,7 +95,7 @@ struct TokenAcquisition: ParsableArguments {
     private func warn(of result: TokenResult, _ again: @autoclosure () -> SignInAgain, _ console: Console) {
         guard result.interactionSoon else { return }
         let command = (try? again().command()).map { ", with '\($0)'" } ?? ""
-        console.note("sign in again before this token expires\(command)")
+        console.warn("sign in again before this token expires\(command)")
     }
 
     private func signInAgain(

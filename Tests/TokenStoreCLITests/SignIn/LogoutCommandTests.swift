@@ -73,10 +73,11 @@ struct LogoutCommandTests {
         }
     }
 
-    @Test func `a failed revocation is reported, and the account is removed`() async throws {
+    @Test(arguments: [[], ["--quiet"]])
+    func `a failed revocation is reported, and the account is removed`(options: [String]) async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.status(503, at: "revoke"))
-            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
+            let outcome = try await scene.run(["logout", "--yes", "ana.rojas@example.org"] + options)
             #expect(outcome.status == 0)
             #expect(outcome.error.contains("was not ended at the issuer"))
             #expect(try await scene.run("list", "--json").json["accounts"] as? [String] == [])
@@ -173,6 +174,7 @@ struct LogoutCommandTests {
                 "ana.rojas@example.org",
                 "--local-only",
                 "--json",
+                "--quiet",
                 "--timeout",
                 "0.2"
             )
