@@ -26,6 +26,9 @@ struct HandedToken {
     /// Scopes of an access token; nil for an ID token.
     let scopes: [String]?
 
+    /// What was asked for and not granted.
+    let declinedScopes: [String]
+
     var account: Account { owner.account }
 
     var isIDToken: Bool { scopes == nil }
@@ -47,6 +50,7 @@ struct HandedToken {
         expiresAt = token.expiresAt
         refreshAt = token.refreshAt
         scopes = token.scope.tokens
+        declinedScopes = result.declinedScope.tokens
         isFresh = result.freshness == .fresh
         isBound = token.isDPoP
         self.owner = owner
@@ -61,6 +65,7 @@ struct HandedToken {
         expiresAt = end
         refreshAt = nil
         scopes = nil
+        declinedScopes = []
         self.owner = owner
         self.source = source
     }

@@ -32,6 +32,7 @@ struct TokenFile {
         try console.document {
             $0.member("file", path)
             $0.time("expiresAt", token.end)
+            $0.array("declinedScopes", token.declinedScopes)
             $0.member("homeAccountId", token.account.id.homeAccountID)
             $0.member("source", token.source.rawValue)
         }

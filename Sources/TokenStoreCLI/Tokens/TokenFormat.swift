@@ -45,6 +45,7 @@ enum TokenFormat: String, CaseIterable, ExpressibleByArgument {
             json.member("tokenType", token.scheme)
             json.time("expiresAt", token.end)
             json.array("scopes", scopes)
+            json.array("declinedScopes", token.declinedScopes)
         } else {
             json.member("idToken", secret)
             json.time("expiresAt", token.end)

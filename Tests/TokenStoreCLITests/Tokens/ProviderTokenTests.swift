@@ -112,4 +112,16 @@ struct ProviderTokenTests {
         #expect(declined.output == "at-1\n")
         #expect(declined.error == "tokenstore: the issuer did not grant read\n")
     }
+
+    @Test func `scopes that the issuer declined are in the JSON document, and said with --quiet`() async throws {
+        let session = try Session(scope: "read", lifetime: 0)
+        for option in ["--no-input", "--quiet"] {
+            session.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600,"scope":"write"}"#))
+            let outcome = try await session.token("--scope", "read", "--force-refresh", "--format", "json", option)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.error == "tokenstore: the issuer did not grant read\n")
+            #expect(try outcome.json["scopes"] as? [String] == ["write"])
+            #expect(try outcome.json["declinedScopes"] as? [String] == ["read"])
+        }
+    }
 }
