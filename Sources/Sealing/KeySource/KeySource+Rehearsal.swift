@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-// What is found out before a person signs in to a store that is yet to be made: a key that cannot be had afterwards
-// would cost the session.
+// What is found out before a person signs in to a store that is yet to be made, where a key that cannot be had
+// afterwards would cost the session, and in a trial of a move to another source.
 
 extension KeySource {
     /// Makes sure, as far as it can be known, that ``create(_:)`` will have a key; makes none, asks nobody, and reads

@@ -42,6 +42,17 @@ extension TokenStore {
         }
     }
 
+    /// Makes sure, as far as it can be known, that ``rekey(to:afterLeak:progress:)`` will have a key from `source`;
+    /// makes none, and asks nobody.
+    package static func requireUsable(_ source: KeySource, at location: StoreLocation, options: StoreOptions) throws {
+        try TokenStoreError.translating(at: location) {
+            if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
+            if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
+            let directory = location.path?.directory ?? ""
+            try source.requireUsable(options.keyContext(directory: directory, storeID: NewStore.randomID(), [:]))
+        }
+    }
+
     private static let adviceOnRefreshes =
         "a refresh that was under way has not ended, or its program was ended, and if that runs and cannot have the new "
         + "key, it says that the tokens were not stored, and the account has to sign in again"

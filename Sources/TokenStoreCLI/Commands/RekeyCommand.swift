@@ -122,6 +122,7 @@ struct RekeyCommand: ParsableCommand {
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
         }
+        if let key = arguments.key { try TokenStore.requireUsable(key, at: arguments.location, options: options) }
         let copies = try copies(options, dryRun: true).removed
         if arguments.json {
             try document(nil, source: arguments.key?.description, removed: copies, on: console)

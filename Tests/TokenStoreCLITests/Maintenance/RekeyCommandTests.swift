@@ -29,6 +29,25 @@ struct RekeyCommandTests {
         #expect(try scratch.run("rekey", "--dry-run").status == 0)
     }
 
+    @Test(arguments: ["file:/nonexistent/key", "command:/nonexistent/program", "environment", "passphrase", "keychain"])
+    func `a dry run refuses a source that the command refuses`(source: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let outcomes = try [[], ["--dry-run"]].map { try scratch.command(["rekey", "--key", source] + $0) }
+        #expect(outcomes.map(\.status) == [7, 7])
+        #expect(outcomes.allSatisfy { $0.output.isEmpty })
+        #expect(outcomes[0].error == outcomes[1].error)
+    }
+
+    @Test func `a dry run makes no key file`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let key = scratch.path("moved.key")
+        let outcome = try scratch.run("rekey", "--dry-run", "--key", "file:\(key)")
+        #expect(outcome.output == "would move the key to file:\(key)\n", "\(outcome.error)")
+        #expect(!FileManager.default.fileExists(atPath: key))
+    }
+
     @Test func `--key names the new source`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
