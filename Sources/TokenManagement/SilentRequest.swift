@@ -23,10 +23,11 @@ public struct SilentRequest: Hashable, Sendable {
     /// A claims challenge of a web API: the stored token is passed over, and the claims are sent.
     public var claims: JSONValue?
 
-    /// Passes over the stored token, and over the wait that an earlier failure asked for.
+    /// Passes over the stored token, and over the minute for which a failure is repeated without a request; the wait that
+    /// an issuer asked for is kept.
     public var forcesRefresh = false
 
-    /// Keeps to that wait all the same: for a program that repeats the request by itself.
+    /// Keeps to that minute all the same: for a program that repeats the request by itself.
     package var keepsWaits = false
 
     /// How long the token must stay valid at least.

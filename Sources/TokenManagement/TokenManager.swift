@@ -252,7 +252,7 @@ public final class TokenManager: Sendable {
         let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
         let exchange = RefreshExchange(
             request: request,
-            issuer: try await issuer(authority, over: bounded, for: request),
+            issuer: try await issuer(authority, over: bounded),
             decider: decider,
             dpopServers: dpopServers,
             turn: turn
@@ -263,14 +263,10 @@ public final class TokenManager: Sendable {
         }
     }
 
-    private func issuer(
-        _ authority: Authority,
-        over transport: some HTTPTransport,
-        for request: SilentRequest
-    ) async throws -> Issuer {
+    private func issuer(_ authority: Authority, over transport: some HTTPTransport) async throws -> Issuer {
         var documents = documents(of: authority, over: transport)
         documents.fetches = fetches
-        documents.keepsWaits = !request.forcesRefresh || request.keepsWaits
+        documents.keepsWaits = true
         do {
             return try await Issuer(documents)
         } catch MetadataError.foreignEndpoint {

@@ -28,7 +28,7 @@ package struct IssuerDocuments: Sendable {
     /// Fetches that are shared with others; nil: with nobody.
     var fetches: SharedFetches?
 
-    /// Whether nothing is sent while a wait lasts that the issuer asked for; a person may want to ask all the same.
+    /// Whether nothing is sent while a wait lasts that the issuer asked for; a person who signs in does not wait.
     var keepsWaits = false
 
     /// Tells how old what was fetched is when it is kept.

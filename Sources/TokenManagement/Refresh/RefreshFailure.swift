@@ -125,7 +125,7 @@ struct RefreshFailure {
         let wait = Self.wait(retryAfter)
         let outage = IssuerUnavailable(status: status, retryAfter: .seconds(wait), error: code)
         error = .unavailable(outage, isThrottled: false)
-        throttle(for: wait, now: now)
+        throttle(for: wait, isAskedFor: retryAfter != nil || status == 429, now: now)
     }
 
     /// How many seconds an outage throttles requests, where the issuer asks for `time` or for nothing.
@@ -133,7 +133,12 @@ struct RefreshFailure {
         min(max(time?.secondsRoundedUp ?? outageWait, waits.lowerBound), waits.upperBound)
     }
 
-    private mutating func throttle(for seconds: Int64, now: Int64) {
-        consequence.throttle = Throttle(beganAt: now, expiresAt: now + seconds, failure: error.throttled)
+    private mutating func throttle(for seconds: Int64, isAskedFor: Bool = false, now: Int64) {
+        consequence.throttle = Throttle(
+            beganAt: now,
+            expiresAt: now + seconds,
+            isAskedFor: isAskedFor,
+            failure: error.throttled
+        )
     }
 }

@@ -20,7 +20,8 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         self.options = options
     }
 
-    /// A forced refresh ignores throttles from before it; those since `start` are answers to requests like it.
+    /// A forced refresh ignores throttles of the store's own from before it; those since `start` are answers to requests
+    /// like it.
     ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
     package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
@@ -40,7 +41,7 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         }
         let authority = try Authority(of: account, requested: request.authority)
         var state = try store.silentState(for: query(request), authority: authority.url)
-        if request.forcesRefresh, !request.keepsWaits { state.liftThrottles(before: start) }
+        if request.forcesRefresh, !request.keepsWaits { state.liftOwnThrottles(before: start) }
         return decide(request, by: state, at: authority)
     }
 

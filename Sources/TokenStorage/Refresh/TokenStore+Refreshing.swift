@@ -191,10 +191,14 @@ package struct SilentState: Sendable {
     /// In the order they are to be tried.
     package private(set) var candidates: [RefreshCandidate]
 
-    /// Lets requests through that were throttled before `start`; all of them where that is nil.
-    package mutating func liftThrottles(before start: Int64?) {
+    /// Lets requests through that the issuer has not asked to wait, and that were throttled before `start`; all of them
+    /// where that is nil.
+    package mutating func liftOwnThrottles(before start: Int64?) {
         candidates = candidates.map { candidate in
-            let stays = candidate.throttle.map { throttle in start.map { throttle.beganAt >= $0 } ?? false } ?? false
+            let stays =
+                candidate.throttle.map { throttle in
+                    throttle.isAskedFor || (start.map { throttle.beganAt >= $0 } ?? false)
+                } ?? false
             return RefreshCandidate(
                 token: candidate.token,
                 key: candidate.key,

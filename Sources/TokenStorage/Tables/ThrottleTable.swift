@@ -50,6 +50,7 @@ extension StoreConnection {
                 return Throttle(
                     beganAt: failure[Self.beganAt]?.seconds ?? now,
                     expiresAt: row.integer(table["ends_at"]),
+                    isAskedFor: failure[Self.isAskedFor] == .bool(true),
                     failure: failure
                 )
             } ?? nil
@@ -66,10 +67,14 @@ extension StoreConnection {
     /// The member of a stored failure that says when the wait began.
     private static let beganAt = "began_at"
 
+    /// The one that says whether the issuer asked for it.
+    private static let isAskedFor = "asked_for"
+
     func writeThrottle(_ throttle: Throttle, key: [UInt8], account: Int64, client: String) throws {
         if !connection.isServer { try deleteEndedThrottles() }
         var failure = throttle.failure
         failure[Self.beganAt] = .number("\(throttle.beganAt)")
+        failure[Self.isAskedFor] = .bool(throttle.isAskedFor)
         try connection.run("DELETE FROM throttle WHERE account_id = ?2 AND key = ?1", .blob(key), .integer(account))
         try write(
             .throttle,
@@ -110,12 +115,16 @@ package struct Throttle: Hashable, Sendable {
     package let beganAt: Int64
     package let expiresAt: Int64
 
+    /// Whether the issuer asked for the wait, which then holds for everyone; another one is the store's own.
+    package let isAskedFor: Bool
+
     /// What the issuer answered, as the caller that recorded it wrote it.
     package let failure: JSONValue.Object
 
-    package init(beganAt: Int64, expiresAt: Int64, failure: JSONValue.Object) {
+    package init(beganAt: Int64, expiresAt: Int64, isAskedFor: Bool = false, failure: JSONValue.Object) {
         self.beganAt = beganAt
         self.expiresAt = expiresAt
+        self.isAskedFor = isAskedFor
         self.failure = failure
     }
 }

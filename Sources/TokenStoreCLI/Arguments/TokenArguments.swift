@@ -29,7 +29,7 @@ struct TokenArguments: ParsableArguments {
     )
     var minTTL: Int64 = 0
 
-    @Flag(help: "Refresh even if a stored token is valid.")
+    @Flag(help: "Refresh even if a stored token is valid, or a refresh has just failed.")
     var forceRefresh = false
 
     @Option(

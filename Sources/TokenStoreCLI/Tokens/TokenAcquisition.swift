@@ -23,7 +23,7 @@ struct TokenAcquisition: ParsableArguments {
     /// The token, once a person was told what there is to know of it.
     ///
     /// One `after` another is of the same account and client, whatever others choose meanwhile; a forced refresh keeps
-    /// to the wait that an issuer asked for before.
+    /// to the minute after a failure.
     func token(on console: Console, after last: HandedToken? = nil) throws -> HandedToken {
         if token.idToken { return try idToken(on: console, after: last) }
         let (result, owner) = try result(on: console, after: last)

@@ -47,10 +47,9 @@ struct ThrottlingTests {
             #expect(error?.status == 429)
             #expect(scene.issuer.metadataRequests == 1)
         }
-        // A person who does not want to wait is not held back, as at the token endpoint.
         let forced = try await acquisitionError { try await scene.acquire { $0.forcesRefresh = true } }
-        #expect(forced?.isThrottled == false)
-        #expect(scene.issuer.metadataRequests == 2)
+        #expect(forced?.isThrottled == true)
+        #expect(scene.issuer.metadataRequests == 1)
         scene.clock.seconds += 600
         scene.issuer.publish()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
@@ -174,22 +173,40 @@ struct ThrottlingTests {
         #expect(scene.tokenRequestCount == 1)
     }
 
-    /// Answers that hold further requests back: the status, `Retry-After`, and the requests until it is an error.
-    private static let outages: [(Int, String, Int)] = [(429, "86400", 1), (503, "3600", 1), (500, "", 2)]
-
-    @Test(arguments: outages)
-    func `a forced refresh passes the wait after an outage`(status: Int, wait: String, net: Int) async throws {
+    @Test func `a forced refresh passes the minute after an outage of an issuer that asks for no wait`() async throws {
         let scene = try OpenScene()
         scene.expire()
-        scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
+        scene.issuer.answer(.init(status: 500))
         guard try await scene.failure()?.code == .unavailable else { throw ExpectationFailure("unavailable") }
         guard try await scene.failure()?.isThrottled == true else {
             throw ExpectationFailure("a wait")
         }
-        #expect(scene.tokenRequestCount == net)
+        #expect(scene.tokenRequestCount == 2)
         scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
         #expect(try await scene.acquire().source == .cache)
+    }
+
+    /// The status, `Retry-After`, and the seconds that are waited for it.
+    private static let waits: [(Int, String, Int64)] = [(429, "86400", 3_600), (503, "300", 300), (429, "", 60)]
+
+    @Test(arguments: waits)
+    func `C71: a forced refresh keeps to the wait of the issuer`(
+        status: Int,
+        wait: String,
+        seconds: Int64
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.init(status: status, headers: wait.isEmpty ? [] : ["Retry-After: \(wait)"]))
+        guard try await scene.failure()?.code == .unavailable else { throw ExpectationFailure("unavailable") }
+        scene.issuer.answer(.init(#"{"access_token":"new","expires_in":3600}"#))
+        scene.clock.seconds += seconds - 1
+        let forced = try await acquisitionError { try await scene.acquire { $0.forcesRefresh = true } }
+        #expect(forced?.isThrottled == true)
+        #expect(scene.tokenRequestCount == 1)
+        scene.clock.seconds += 1
+        #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
     }
 
     @Test(arguments: [300 * 86_400, 1_800, 1])
