@@ -9,6 +9,11 @@ package import Foundation
 /// Beyond any calendar, and small enough that sums of times cannot overflow.
 private let mostSeconds: Int64 = 1 << 53
 
+extension Int64 {
+    /// The last second of the year 9999 since 1970, which programs write for "never"; RFC 3339 has no later one.
+    package static let lastUnixSecond: Int64 = 253_402_300_799
+}
+
 extension Date {
     package init(unixSeconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(unixSeconds)) }
 

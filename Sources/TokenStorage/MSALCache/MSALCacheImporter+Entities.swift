@@ -106,7 +106,7 @@ extension MSALCacheImporter {
         guard let expiresOn = entity.seconds("expires_on") else {
             throw MSALRejection("it has no expires_on that is a time, and so counts as expired")
         }
-        guard expiresOn <= Self.lastSecond else {
+        guard expiresOn <= .lastUnixSecond else {
             throw MSALRejection("its expires_on is later than the year 9999, as one in milliseconds would be")
         }
         let homeAccountID = try entity.key("home_account_id") ?? ""
@@ -286,9 +286,6 @@ extension MSALCacheImporter {
 
     /// What MSAL for Apple's systems writes where B2C named no user.
     private static let placeholderUsername = "Missing from the token response"
-
-    /// The last second of the year 9999, which a program may write for "never".
-    private static let lastSecond: Int64 = 253_402_300_799
 
     /// What ADAL left in the place of a deleted token.
     private static let tombstone = Secret("<tombstone>")

@@ -247,7 +247,10 @@ extension AccessTokenRow {
     init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
         guard let secret = response.accessToken else { return nil }
         let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
-        let expiresOn = now + response.lifetime(at: now)
+        // Whatever an issuer says, no calendar has a later time, and no import takes one.
+        func moment(after delay: Int64) -> Int64 { min(now + delay, .lastUnixSecond) }
+        let expiresOn = moment(after: response.lifetime(at: now))
+        let extended = response.extendedExpiresIn.map { moment(after: max(0, $0.secondsRoundedUp)) }
         self.init(
             clientID: request.clientID,
             environment: request.authority.environment,
@@ -261,8 +264,8 @@ extension AccessTokenRow {
             variant: TokenVariant(requestedClaims: request.claims).text,
             cachedAt: now,
             expiresOn: expiresOn,
-            extendedExpiresOn: response.extendedExpiresIn.map { now + max(0, $0.secondsRoundedUp) } ?? expiresOn,
-            refreshOn: response.refreshDelay(at: now).map { now + $0 },
+            extendedExpiresOn: extended ?? expiresOn,
+            refreshOn: response.refreshDelay(at: now).map { moment(after: $0) },
             extra: JSONValue.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
             secret: secret
         )

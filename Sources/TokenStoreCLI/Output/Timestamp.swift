@@ -12,18 +12,19 @@ import Foundation
 struct Timestamp: CustomStringConvertible {
     let epoch: Int64
 
-    init(_ epoch: Int64) { self.epoch = epoch }
+    /// RFC 3339 has four digits for a year; an instant before or after those is the nearest that it can write.
+    init(_ epoch: Int64) { self.epoch = min(max(epoch, Self.first), .lastUnixSecond) }
 
     init?(_ epoch: Int64?) {
         guard let epoch else { return nil }
-        self.epoch = epoch
+        self.init(epoch)
     }
 
-    init(_ date: Date) { epoch = date.unixSeconds }
+    init(_ date: Date) { self.init(date.unixSeconds) }
 
     init?(_ date: Date?) {
         guard let date else { return nil }
-        epoch = date.unixSeconds
+        self.init(date)
     }
 
     var description: String {
@@ -33,9 +34,7 @@ struct Timestamp: CustomStringConvertible {
     }
 
     func write(to bytes: inout [UInt8]) {
-        // RFC 3339 has four digits for a year; an instant before or after those is shown as the nearest it can write.
-        let seconds = min(max(epoch, Self.first), Self.last)
-        let (days, secondOfDay) = seconds.flooredDivision(by: 86400)
+        let (days, secondOfDay) = epoch.flooredDivision(by: 86400)
         let (year, month, day) = Self.civil(from: days)
         bytes.append(digits: year, count: 4)
         bytes.append(UInt8(ascii: "-"))
@@ -52,7 +51,6 @@ struct Timestamp: CustomStringConvertible {
     }
 
     private static let first: Int64 = -62_167_219_200
-    private static let last: Int64 = 253_402_300_799
 
     /// The date of a day counted from 1970-01-01, in years that begin in March so that the leap day comes last
     /// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).

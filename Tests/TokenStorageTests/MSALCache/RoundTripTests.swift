@@ -30,6 +30,18 @@ struct RoundTripTests {
         #expect(try other.store.accounts().map(\.id) == fixture.store.accounts().map(\.id))
     }
 
+    @Test func `a token that lasts longer than a calendar ends with the year 9999, and comes back`() throws {
+        let fixture = try TestStore()
+        let time: JSONValue = 99_999_999_999_999
+        try fixture.signIn(.signIn(["expires_in": time, "ext_expires_in": time, "refresh_in": time]))
+        let token = try #require(try fixture.rows("AccessToken").first)
+        for name in ["expires_on", "extended_expires_on", "refresh_on"] { #expect(token[name] == "253402300799") }
+        let other = try TestStore()
+        let report = try other.store.importMSALCache(fixture.store.exportMSALCache())
+        #expect(report.accessTokens == 1)
+        #expect(report.rejected.isEmpty)
+    }
+
     @Test func `a token of type DPoP that a document has comes back`() throws {
         let token = JSONValue.accessToken("a", "s1", ["token_type": "DPoP", "key_id": "k"])
         let fixture = try TestStore(.cache(accessTokens: [token], accounts: [.account()]))

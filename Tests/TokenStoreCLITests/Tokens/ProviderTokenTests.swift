@@ -71,6 +71,15 @@ struct ProviderTokenTests {
         #expect(try await session.token("--scope", "read", "--min-ttl", "1").output == "at-1\n")
     }
 
+    @Test func `the end of a token that lasts for ever is one time in both members`() async throws {
+        let session = try Session(scope: "read", lifetime: 0)
+        session.issuer.answer(.init(#"{"access_token":"at-1","expires_in":99999999999999}"#))
+        let outcome = try await session.token("--scope", "read", "--format", "json")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(try outcome.json["expiresAt"] as? String == "9999-12-31T23:59:59Z")
+        #expect(try outcome.json["expiresAtEpoch"] as? Int == 253_402_300_799)
+    }
+
     @Test func `a store that another process holds is exit status 5`() async throws {
         let session = try Session(scope: "read", lifetime: 0)
         let holder = try Connection(path: session.scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
