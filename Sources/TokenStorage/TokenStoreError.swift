@@ -161,7 +161,7 @@ extension TokenStoreError {
         var error = TokenStoreError(
             .userFlowMismatch,
             "the account signed in with user flow \(account), not \(requested)",
-            .signIn("sign in with \(requested)")
+            .signIn("sign in with user flow \(requested)")
         )
         error.userFlow = account
         return error

@@ -67,6 +67,7 @@ package struct CommandFailure: Error {
         case .key: self.init(.keyUnavailable, error)
         case .newerStore, .moved: self.init(.newerStore, error)
         case .unreachable: self.init(.network, error)
+        case .userFlowMismatch: self.init(.interactionRequired, error)
         default: self.init(.failure, error)
         }
     }

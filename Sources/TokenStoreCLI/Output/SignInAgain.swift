@@ -62,18 +62,25 @@ struct SignInAgain {
         var failure = failure
         failure.facts.concern(account)
         // Where the account says nothing of its authority, there is no command.
-        guard let hint = failure.hint, hint.contains("sign in again") || hint.contains("sign in with DPoP"),
+        guard let hint = failure.hint, Self.asks(hint) || Self.advice.contains(where: { hint.contains($0) }),
             let command = try? command(after: hint)
         else {
             return failure
         }
-        let isLast = hint.hasSuffix("sign in again")
-        return failure.hinting(isLast ? "\(hint) with '\(command)'" : "\(hint): '\(command)'")
+        return failure.hinting(Self.asks(hint) ? "\(hint) with '\(command)'" : "\(hint): '\(command)'")
     }
+
+    private static let advice = ["sign in again", "sign in with DPoP", "sign in with user flow"]
+
+    /// How advice ends to sign in at another authority than the account's, which is for another account.
+    private static let elsewhere = "sign in there"
+
+    /// Whether a text ends with the advice to sign in, behind which the command follows.
+    private static func asks(_ text: String) -> Bool { text.hasSuffix("sign in again") || text.hasSuffix(elsewhere) }
 
     /// A sentence that ends with the advice, with the command behind it.
     func completing(_ sentence: String) -> String {
-        guard sentence.hasSuffix("sign in again"), let command = try? command(after: sentence) else { return sentence }
+        guard Self.asks(sentence), let command = try? command(after: sentence) else { return sentence }
         return "\(sentence) with '\(command)'"
     }
 
@@ -92,10 +99,12 @@ struct SignInAgain {
 
     /// The command that signs in, as the person did before; an error where the account says nothing of its authority.
     func command(after advice: String = "") throws -> String {
-        let authority = try Authority(of: account, requested: authority)
+        let requested = self.authority
+        let isElsewhere = requested != nil && advice.hasSuffix(Self.elsewhere)
+        let authority = try (isElsewhere ? requested : nil) ?? Authority(of: account, requested: requested)
         let bindsTokens = isBound || advice.contains("with DPoP")
         // Claims are asked for on a page alone, and native authentication binds no tokens.
-        let isOnTerminal = claims == nil && !bindsTokens && isNative(at: authority)
+        let isOnTerminal = claims == nil && !bindsTokens && !isElsewhere && isNative(at: authority)
         let isOnDevice = claims == nil && grant == .deviceCode
         var command = ProposedCommand("login")
         if isOnTerminal { command.add("--native") }
@@ -106,9 +115,9 @@ struct SignInAgain {
             command.add("--authority", authority.url)
         }
         command.add("--client-id", client)
-        let username = account.username.isEmpty || isOnDevice ? nil : account.username
+        let username = account.username.isEmpty || isOnDevice || isElsewhere ? nil : account.username
         command.add(isOnTerminal ? "--username" : "--login-hint", username)
-        for name in wanted(at: authority).tokens { command.add("--scope", name) }
+        for name in (isElsewhere ? scope : wanted(at: authority)).tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
         if bindsTokens { command.add("--dpop") }
         command.add("--ca-file", caFile)

@@ -85,6 +85,8 @@ struct TokenAcquisition: ParsableArguments {
         } catch let error as AcquisitionError where token.idToken && error.idToken != nil {
             // What was asked for.
             throw error
+        } catch let error as TokenStoreError where error.code == .userFlowMismatch {
+            throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
         } catch let error as AcquisitionError {
             let again = signInAgain(account, client, request, in: store).meeting(error.refusal)
             throw again.completing(CommandFailure(error))
@@ -131,7 +133,7 @@ extension TokenAcquisition {
             else { return nil }
             let (account, client) = owner
             let request = try request(account, of: client, in: store)
-            switch try decide(request, client, in: store) {
+            switch try decide(request, of: owner, in: store) {
             case .serve(let result):
                 warn(of: result, signInAgain(account, client, request, in: store), console)
                 return (result, owner)
@@ -155,17 +157,25 @@ extension TokenAcquisition {
     private func decided(in store: TokenStore, after last: HandedToken?) throws -> (TokenResult, TokenOwner) {
         let (account, client) = try chosen(in: store, after: last)
         let request = try request(account, of: client, in: store)
-        let decision = try decide(request, client, in: store)
+        let decision = try decide(request, of: (account, client), in: store)
         guard case .serve(let result) = decision else {
             throw Self.refusal(decision, signInAgain(account, client, request, in: store))
         }
         return (result, (account, client))
     }
 
-    private func decide(_ request: SilentRequest, _ client: String, in store: some StoreReading) throws -> TokenDecision
-    {
-        let decider = TokenDecider(store: store, clientID: client, options: token.options(network, arguments))
-        let decision = try decider.decide(request)
+    private func decide(
+        _ request: SilentRequest,
+        of owner: TokenOwner,
+        in store: some StoreReading
+    ) throws -> TokenDecision {
+        let decider = TokenDecider(store: store, clientID: owner.client, options: token.options(network, arguments))
+        let decision: TokenDecision
+        do {
+            decision = try decider.decide(request)
+        } catch let error as TokenStoreError where error.code == .userFlowMismatch {
+            throw signInAgain(owner.account, owner.client, request, in: store).completing(CommandFailure(error))
+        }
         // A token that is due for a refresh, and good enough where none can be had.
         guard token.cached, case .refresh(_, at: _, let fallback) = decision else { return decision }
         guard case .aging(let aging) = fallback else {

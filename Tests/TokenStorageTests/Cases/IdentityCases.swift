@@ -159,7 +159,7 @@ struct IdentityCases {
         }
         #expect(error?.code == .userFlowMismatch)
         #expect(error?.userFlow == "b2c_1_signin")
-        #expect(error?.remedy == .signIn("sign in with b2c_1_edit"))
+        #expect(error?.remedy == .signIn("sign in with user flow b2c_1_edit"))
     }
 
     @Test func `C24: both forms of a B2C authority are one`() throws {

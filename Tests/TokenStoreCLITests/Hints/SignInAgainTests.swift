@@ -97,6 +97,41 @@ struct SignInAgainTests {
         #expect(outcome.error.contains(" --client-id ID --login-hint mara@example.net'"), "\(outcome.error)")
     }
 
+    @Test func `another user flow than the account's is exit status 4 with the command for that one`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let authority = "https://harbor.b2clogin.com/tfp/7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e/b2c_1_edit"
+        let asking = ["-a", "mara@example.net", "--scope", "tasks.read", "--authority", authority]
+        let advice = "not b2c_1_edit; sign in with user flow b2c_1_edit: 'tokenstore login --authority \(authority) "
+        for options in [[], ["--cached"], ["--force-refresh"]] {
+            let outcome = try scratch.command(["token"] + asking + options)
+            #expect(outcome.status == 4)
+            #expect(outcome.error.contains(advice), "\(outcome.error)")
+            #expect(outcome.error.contains(" --login-hint mara@example.net "), "\(outcome.error)")
+        }
+        let explained = try scratch.command(["explain"] + asking + ["--json"])
+        #expect(explained.status == 0, "\(explained.error)")
+        let decision = try #require(explained.json["decision"] as? [String: Any])
+        #expect((decision["reason"] as? String)?.contains(advice) == true, "\(explained.output)")
+    }
+
+    @Test func `at an authority that the account is not of another account signs in, by the command`() throws {
+        let scratch = try ScratchDirectory()
+        let tenant = JSONValue.string("9188040d-6c67-4c5b-b112-36a304b66dad")
+        let id = JSONValue.string("u1.9188040d-6c67-4c5b-b112-36a304b66dad")
+        let account = JSONValue.account(["home_account_id": id, "realm": tenant, "username": "me@outlook.com"])
+        let cache = JSONValue.cache(refreshTokens: [.refreshToken("r1", ["home_account_id": id])], accounts: [account])
+        #expect(try scratch.run("import", input: cache.serialized).status == 0)
+        let authority = "https://login.microsoftonline.com/organizations"
+        let asking = ["-a", "me@outlook.com", "--scope", "s1", "--authority", authority]
+        let command = "tokenstore login --authority \(authority) --client-id cid --scope s1"
+        let outcome = try scratch.command(["token"] + asking)
+        #expect(outcome.status == 4)
+        #expect(outcome.error.hasSuffix("; sign in there with '\(command)'\n"), "\(outcome.error)")
+        let explained = try scratch.command(["explain"] + asking)
+        #expect(explained.output.contains("sign in there with"), "\(explained.output)")
+    }
+
     @Test func `a failed revocation is no reason to try again`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             #expect(try await scene.logIn().status == 0)

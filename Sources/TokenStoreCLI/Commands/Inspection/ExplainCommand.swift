@@ -65,14 +65,16 @@ struct ExplainCommand: ParsableCommand {
         explanation.clientID = client
         explanation.tokenCount = try store.summary(of: account.id)?.accessTokenCount ?? 0
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
+        let again = SignInAgain(account, client, request, in: store, network, arguments)
         do {
             explanation.decision = try decision(on: request, decider, account, client, in: store)
             if case .fail(let sentence, let refusal) = explanation.decision {
-                let again = SignInAgain(account, client, request, in: store, network, arguments).meeting(refusal)
-                explanation.decision = .fail(again.completing(sentence))
+                explanation.decision = .fail(again.meeting(refusal).completing(sentence))
             }
-        } catch let error as TokenStoreError where CommandFailure(error).status == .failure {
-            explanation.decision = .fail(CommandFailure(error).sentence)
+        } catch let error as TokenStoreError
+            where [.failure, .interactionRequired].contains(CommandFailure(error).status)
+        {
+            explanation.decision = .fail(again.completing(CommandFailure(error)).sentence)
         }
     }
 }
