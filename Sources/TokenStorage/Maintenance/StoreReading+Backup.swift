@@ -51,19 +51,22 @@ extension StoreReading {
         }
     }
 
-    /// Whether a backup has this name already.
+    /// What a backup of this name would be, and whether there is one already.
     ///
     /// - Throws: ``TokenStoreError`` if a backup must not take the name.
-    package func hasBackup(at file: String) throws -> Bool {
+    package func planBackup(to file: String) throws -> (backup: StoreBackup, isReplacing: Bool) {
         try read { session in
-            try TokenStoreError.translating(at: session.path) { try BackupWriter(file, of: session).isTaken }
+            try TokenStoreError.translating(at: session.path) {
+                let writer = try BackupWriter(file, of: session)
+                return (backup: try StoreBackup(session.connection, at: writer.target), isReplacing: writer.isTaken)
+            }
         }
     }
 }
 
 /// Copies a store into a file that is whole or not there.
 private struct BackupWriter {
-    private let target: StorePath
+    let target: StorePath
     private let session: StoreConnection
     private var file: StoreFile { StoreFile(path: target, timeout: .zero) }
 

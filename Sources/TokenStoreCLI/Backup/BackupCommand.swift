@@ -47,17 +47,15 @@ struct BackupCommand: ParsableCommand {
                 "name the store with --store"
             )
         }
-        let isReplacing = try store.hasBackup(at: file)
-        if dryRun {
-            let plan = try BackupPlan(file: file, accounts: store.accountCount(), isReplacing: isReplacing)
-            return try plan.write(arguments, on: console)
-        }
+        let (plan, isReplacing) = try store.planBackup(to: file)
+        if dryRun { return try write(plan, of: path, isReplacing: isReplacing, on: console) }
         if isReplacing { try Confirmation(question: "Replace the backup \(file)").ask(arguments, isGiven: yes) }
         let progress = ProgressLine("backing up", console) { [file] _ in ("\(file) is as it was", advice: "try again") }
         let backup = try progress.showing { try store.backUp(to: file, progress: $0) }
         try write(backup, of: path, isReplacing: isReplacing, on: console)
     }
 
+    /// Writes what was backed up, or would be.
     private func write(
         _ backup: StoreBackup,
         of path: StorePath,
@@ -66,37 +64,19 @@ struct BackupCommand: ParsableCommand {
     ) throws {
         if arguments.json {
             return try console.document {
-                $0.member("dryRun", false)
+                $0.member("dryRun", dryRun)
                 $0.member("replaces", isReplacing)
                 $0.members(of: backup, directory: path.directory)
             }
         }
-        guard !console.isQuiet else { return }
-        try console.line("backed up \(backup.accounts.counting("account")) to \(backup.path)".printable)
-        if let key = backup.keyAdvice(directory: path.directory) { try console.line(key.printable) }
-        try console.output.flush()
-    }
-}
-
-/// What a backup would write.
-private struct BackupPlan {
-    let file: String
-    let accounts: Int
-    let isReplacing: Bool
-
-    func write(_ arguments: StoreArguments, on console: Console) throws {
-        if arguments.json {
-            return try console.document {
-                $0.member("dryRun", true)
-                $0.member("replaces", isReplacing)
-                $0.member("file", file)
-                $0.member("accounts", accounts)
-                // Only the copy itself says which key opens it.
-                for name in ["keySource", "keyFile", "keyId"] as [StaticString] { $0.member(name, String?.none) }
-            }
+        let accounts = backup.accounts.counting("account")
+        if dryRun {
+            let verb = isReplacing ? "would replace the backup" : "would write"
+            try console.line("\(verb) \(backup.path) with \(accounts)".printable)
+        } else if !console.isQuiet {
+            try console.line("backed up \(accounts) to \(backup.path)".printable)
+            if let key = backup.keyAdvice(directory: path.directory) { try console.line(key.printable) }
         }
-        let verb = isReplacing ? "would replace the backup \(file) with" : "would write \(file) with"
-        try console.line("\(verb) \(accounts.counting("account"))".printable)
         try console.output.flush()
     }
 }

@@ -51,7 +51,8 @@ struct CopyCommand: ParsableCommand {
     @Flag(help: "Go ahead without asking.")
     var yes = false
 
-    @OptionGroup(title: "Options of every command (here --key is the target's)") var arguments: StoreArguments
+    @OptionGroup(title: "Options of every command (here --key is the target's, and --store is not taken)")
+    var arguments: StoreArguments
 
     func validate() throws {
         guard arguments.store == nil else {

@@ -35,6 +35,20 @@ struct BackupTests {
         #expect(json["dryRun"] as? Bool == false)
     }
 
+    @Test func `a dry run names the file and the key as the backup does`() throws {
+        let scratch = try Self.filled()
+        // A path that the backup names in another way.
+        let file = scratch.path("./b.db")
+        let plan = try scratch.run("backup", "--dry-run", "--json", file).json
+        let done = try scratch.run("backup", "--json", file).json
+        for name in ["file", "accounts", "keySource", "keyFile", "keyId", "replaces"] {
+            #expect("\(plan[name] ?? "")" == "\(done[name] ?? "")", "\(name)")
+        }
+        #expect(plan["dryRun"] as? Bool == true)
+        #expect(plan["file"] as? String == scratch.path("b.db"))
+        #expect(plan["keyId"] as? String != nil)
+    }
+
     @Test func `a backup is of one moment, while another process writes and nothing is in the file yet`() throws {
         let scratch = try Self.filled()
         let writer = try scratch.holdForWriting()
