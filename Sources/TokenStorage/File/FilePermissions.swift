@@ -20,6 +20,16 @@ struct FilePermissions {
 
     /// Requires a directory of this user's own.
     func checkDirectory() throws(TokenStoreError) {
+        do throws(TokenStoreError) {
+            try checkOwnDirectory()
+        } catch {
+            // Nobody is advised to change the directory of another program's file.
+            try refuseOtherFile()
+            throw error
+        }
+    }
+
+    private func checkOwnDirectory() throws(TokenStoreError) {
         guard let status = FileStatus(path.directory) else { throw failure("opened", path.directory) }
         guard status.kind == .directory else {
             throw .file("\(path.directory) is not a directory", .choosePath)
@@ -68,8 +78,8 @@ struct FilePermissions {
             try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
         } catch {
             // Nobody is advised to close a file of another program.
-            guard let signs = FileSigns(of: path.database, keyID: nil), !signs.isDatabase else { throw error }
-            throw .damaged("\(path.database) is not a token store", .choosePath)
+            try refuseOtherFile()
+            throw error
         }
         if status.links > 1, try !takeNameOfRepair(status) {
             throw .insecure(
@@ -77,6 +87,12 @@ struct FilePermissions {
                 Remedy(.removeFile, "remove the other hard links")
             )
         }
+    }
+
+    /// Refuses a file that can be read and is that of another program.
+    private func refuseOtherFile() throws(TokenStoreError) {
+        guard let signs = FileSigns(of: path.database, keyID: nil), !signs.isDatabase else { return }
+        throw .damaged("\(path.database) is not a token store", .choosePath)
     }
 
     /// Removes the second name that a repair of an older version gave the file before it was killed.

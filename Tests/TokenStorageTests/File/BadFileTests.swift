@@ -207,6 +207,16 @@ struct BadFileTests {
         #expect(error?.description.contains("to 600") == false)
     }
 
+    @Test(arguments: ["", "a letter to Ana"])
+    func `a file of another program in a directory that others may use is no store`(text: String) throws {
+        let (fixture, file) = try closedStore()
+        try file.write(Array(text.utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.directory.path)
+        try expectRefusal(.damaged, fixture)
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.description.contains("to 700") == false)
+    }
+
     @Test func `a directory that others may use is refused with the mode it needs`() throws {
         let (fixture, _) = try closedStore()
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.directory.path)
