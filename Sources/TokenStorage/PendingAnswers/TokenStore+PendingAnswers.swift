@@ -113,19 +113,20 @@ extension TokenStore {
 
     /// Whether an answer that a server did not take is tried again in a moment.
     ///
-    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. So a
-    /// server that refuses the role, the database or a right is tried again, too: an administrator may be at work. One
-    /// that may have been stored would look as if another had spent its refresh token.
+    /// Without the answer to a refresh the session is lost; who signs in is there to be told, and to do it again. So it
+    /// is tried again after whatever an administrator may be mending: a server that refuses the role, the database or
+    /// a right, or tables that are not there while a dump is restored. A store that was moved or is a newer version's
+    /// does not come back, and a key or a value that does not open stays so. One that may have been stored would look as
+    /// if another had spent its refresh token.
     func isTriedAgain(
         _ answer: PendingAnswer,
         after error: UncommittedAnswer,
         since start: ContinuousClock.Instant
     ) -> Bool {
         guard location.path == nil, answer.used != nil, .now - start < options.serverAnswerWait else { return false }
-        let isPassing =
-            [.unreachable, .busy, .access].contains(error.cause.code)
-            || error.cause.remedy?.code == .freeSpace
-        return isPassing && !error.cause.mayHaveHappened
+        let cause = error.cause
+        let isFinal = [.moved, .newerStore].contains(cause.code) || cause.keyError != nil && cause.code != .busy
+        return !isFinal && !cause.mayHaveHappened
     }
 
     /// Puts `answer` into a file, and from there into the store if that can be had in time.

@@ -28,6 +28,7 @@ extension TokenStoreError {
 
     init(_ error: PostgreSQLError, at location: StoreLocation) {
         self = TokenStoreError(error, on: location).at(location)
+        mayHaveHappened = error.code == .notReplicated
     }
 
     /// What ended the wait for the end of a transaction whose commit may have happened.

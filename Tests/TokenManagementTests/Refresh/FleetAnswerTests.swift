@@ -15,7 +15,7 @@ struct FleetAnswerTests {
 
     /// What keeps a server from taking a refresh token.
     enum Trouble: CaseIterable {
-        case locked, full, starting, outOfMemory, brokenDisk, refusing
+        case locked, full, starting, outOfMemory, brokenDisk, refusing, tableless
 
         /// Rows that are spread over machines have no triggers.
         static let here = TestCluster.isWanted ? [Trouble.locked] : allCases
@@ -29,6 +29,7 @@ struct FleetAnswerTests {
             case .outOfMemory: "out_of_memory"
             case .brokenDisk: "io_error"
             case .refusing: "invalid_authorization_specification"
+            case .tableless: "undefined_table"
             }
         }
 

@@ -2,6 +2,7 @@ import Foundation
 import OAuth
 import PostgreSQL
 import SQL
+import Sealing
 import TestSupport
 import TestTraits
 import Testing
@@ -190,6 +191,46 @@ struct ServerTransactionTests {
         #expect(error?.code == .notStored)
         #expect(error?.response?.refreshToken == Secret("r-b"))
         expectCode(.unreachable) { _ = try scene.open() }
+    }
+
+    @Test func `the answer to a refresh is tried again after all but what no time mends`() throws {
+        let scene = try ServerScene()
+        let location = try scene.location
+        let store = TokenStore.deferred(at: location, options: scene.options)
+        let used = StoredRefreshToken(
+            secret: Secret("r"),
+            clientID: "cid",
+            familyID: nil,
+            account: Fixture.account,
+            modifiedAt: nil,
+            scope: nil,
+            rowID: 1,
+            generation: 0
+        )
+        let answer = PendingAnswer(
+            try ServerScene.response("u1", token: "a"),
+            for: try ServerScene.request(),
+            refreshing: used,
+            at: 0
+        )
+        func isTriedAgain(_ cause: TokenStoreError) -> Bool {
+            store.isTriedAgain(answer, after: UncommittedAnswer(cause: cause), since: .now)
+        }
+        let passing: [PostgreSQLError.Code] = [
+            .undefinedTable, .undefinedColumn, .unknownDatabase, .permission, .diskFull, .lockNotAvailable,
+            .init(rawValue: "42P10"),
+        ]
+        for code in passing {
+            #expect(isTriedAgain(TokenStoreError(PostgreSQLError(code, "a test"), at: location)), "\(code)")
+        }
+        #expect(isTriedAgain(.noStore(at: location)))
+        #expect(isTriedAgain(.foreignTables(in: scene.schema, at: location)))
+        #expect(isTriedAgain(.lostKeys(at: location)))
+        // It is there, perhaps without its standby.
+        #expect(!isTriedAgain(TokenStoreError(PostgreSQLError(.notReplicated, "a test"), at: location)))
+        #expect(!isTriedAgain(.unprovedMove(from: location)))
+        #expect(!isTriedAgain(.newerStore(version: 99, writtenBy: "9.9", isReadable: true)))
+        #expect(!isTriedAgain(.key(SealingError(.otherKey, "a test"))))
     }
 
     @Test func `entries of two accounts with one id are sealed anew, each for itself`() throws {
