@@ -133,6 +133,34 @@ struct CopyTests {
         try scene.file.another().setTags(["a": "b"], of: account)
     }
 
+    @Test(arguments: StoreEngine.allCases)
+    func `a move that is taken back while it runs is not finished`(engine: StoreEngine) throws {
+        let scene = try Scene(accounts: 80)
+        let isServer = engine == .server
+        if isServer { try scene.move() }
+        let source = isServer ? try scene.server.location : scene.file.location
+        let (reading, writing) = (isServer ? scene.server.options : scene.file.options, scene.file.options)
+        let target = StoreLocation(StorePath(scene.file.directory.file("other/tokenstore.db")))
+        var isTakenBack = false
+        let error = #expect(throws: TokenStoreError.self) {
+            try TokenStore.copy(from: source, to: target, reading: reading, writing: writing) { progress in
+                guard progress.unit == "accounts", progress.done > 0, !isTakenBack else { return }
+                isTakenBack = true
+                try TokenStore.undoMove(at: source, options: reading)
+            }
+        }
+        #expect(isTakenBack)
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.problem.contains("was taken back meanwhile") == true, "\(error?.problem ?? "")")
+        let store = try TokenStore.open(at: source, options: reading)
+        try store.setDefaultAccount(try #require(try store.accounts().first).id)
+        let again = #expect(throws: TokenStoreError.self) {
+            try TokenStore.copy(from: source, to: target, reading: reading, writing: writing)
+        }
+        #expect(again?.problem.contains("holds part of a copy") == true, "\(again?.problem ?? "")")
+        #expect(try TokenStore.undoMove(at: source, options: reading).place == nil)
+    }
+
     @Test func `a copy leaves the source alone and is not mixed with another`() throws {
         let scene = try Scene()
         let account = try #require(try scene.file.store.accounts().first).id

@@ -11,6 +11,17 @@ struct StoreCopying {
     let keepsSource: Bool
 
     func run(_ progress: TokenStore.ProgressHandler?) throws -> CopyReport {
+        do {
+            return try copy(progress)
+        } catch is TakenBackMove {
+            throw TokenStoreError.invalidArgument(
+                "the move from \(source) was taken back meanwhile, and \(target) holds part of it",
+                .correct("go on with \(source), and delete what is at the other place")
+            ).at(source)
+        }
+    }
+
+    private func copy(_ progress: TokenStore.ProgressHandler?) throws -> CopyReport {
         let frozen = try frozenSource()
         let open = frozen == nil ? try openSource(progress) : nil
         defer { open?.close() }
@@ -21,14 +32,19 @@ struct StoreCopying {
         let mark = try begin(id, in: store, isFrozen: frozen != nil, isFinished: frozen?.isFinished ?? false)
         guard !mark.isDone else {
             let totals = try store.read { try $0.totals() }
-            if frozen != nil { try noteFinish(accounts: totals.accounts) }
+            if let frozen { try noteFinish(of: frozen.move, accounts: totals.accounts) }
             return CopyReport(totals, wasDone: true)
         }
-        if let open, !keepsSource { try freeze(open) }
+        var move = frozen?.move
+        if let open, !keepsSource { move = try freeze(open) }
         open?.close()
         let leftAlone = try orUnfinished {
-            let leftAlone = try fill(store, after: mark, progress)
-            if !keepsSource { try noteFinish(accounts: store.read { try $0.totals().accounts }) }
+            let (end, leftAlone) = try fill(store, after: mark, progress)
+            if let move, !keepsSource { try noteFinish(of: move, accounts: store.read { try $0.totals().accounts }) }
+            try store.write { session in
+                try session.lockForManyAccounts()
+                try session.endCopy(end)
+            }
             return leftAlone
         }
         return try CopyReport(store.read { try $0.totals() }, wasResumed: frozen != nil, leftAlone: leftAlone)
@@ -50,12 +66,12 @@ struct StoreCopying {
 
     /// Brings what the copy has not brought, and opens all that the target holds then.
     ///
-    /// - Returns: how many accounts it left alone.
+    /// - Returns: how far the copy is then, and how many accounts it left alone.
     private func fill(
         _ store: TokenStore,
         after mark: CopyMark,
         _ progress: TokenStore.ProgressHandler?
-    ) throws -> Int {
+    ) throws -> (end: CopyMark, leftAlone: Int) {
         guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
         // The target has the rows by then.
         let (end, leftAlone) = try inspection.connections.read(isTold: true) { session in
@@ -67,19 +83,24 @@ struct StoreCopying {
             }
         }
         if let problem = try store.check(progress: progress).first {
-            throw TokenStoreError.damaged("\(target) does not hold what it was given (\(problem.problem))", .check)
+            throw TokenStoreError.damaged(
+                "\(target) does not hold what it was given (\(problem.problem))",
+                .check
+            ).at(target)
         }
-        try store.write { session in
-            try session.lockForManyAccounts()
-            try session.endCopy(end)
-        }
-        return leftAlone
+        return (end, leftAlone)
     }
 
     /// Notes at the source that the target has all of it, unless that is noted already.
-    private func noteFinish(accounts: Int) throws {
-        let known = try inspectSource()?.read { (keys: try $0.keys(), isNoted: try $0.accountsOfFinishedMove() != nil) }
-        guard let known, !known.isNoted else { return }
+    ///
+    /// - Throws: ``TakenBackMove`` where the source is not what `move` has left any more.
+    private func noteFinish(of move: Int64, accounts: Int) throws {
+        let known = try inspectSource()?.read {
+            (keys: try $0.keys(), move: try $0.lastMove(), isNoted: try $0.accountsOfFinishedMove() != nil)
+        }
+        guard let known else { return }
+        guard known.move == move else { throw TakenBackMove() }
+        guard !known.isNoted else { return }
         var options = reading
         // Nobody who has the key may write there any more; the note is sealed with it all the same.
         options.unlocks = false
@@ -87,7 +108,12 @@ struct StoreCopying {
         defer { store.close() }
         try store.withWriter { session in
             session.keyRing = known.keys
-            try session.connection.write { try session.noteFinishedMove(to: target.description, accounts: accounts) }
+            try session.connection.write {
+                // Nobody takes the move back between the look and the note.
+                try session.lockForManyAccounts()
+                guard try session.lastMove() == move else { throw TakenBackMove() }
+                try session.noteFinishedMove(to: target.description, accounts: accounts)
+            }
         }
     }
 
@@ -99,19 +125,19 @@ struct StoreCopying {
         return try TokenStore.inspect(at: source, options: options)
     }
 
-    /// The id of the source and whether all of it was moved, if a move to the same target was begun before; nil if
-    /// programs may write to it.
-    private func frozenSource() throws -> (id: String, isFinished: Bool)? {
+    /// The id of the source, its last move and whether all of it was moved, if a move to the same target was begun
+    /// before; nil if programs may write to it.
+    private func frozenSource() throws -> (id: String, move: Int64, isFinished: Bool)? {
         do {
             guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
-            let (place, id, accounts) = try inspection.read {
-                (try $0.newPlace(), $0.header.storeID.hexadecimal, try $0.accountsOfFinishedMove())
+            let (place, id, move, accounts) = try inspection.read {
+                (try $0.newPlace(), $0.header.storeID.hexadecimal, try $0.lastMove(), try $0.accountsOfFinishedMove())
             }
-            guard let place else { return nil }
+            guard let place, let move else { return nil }
             guard let address = place.address, target.isDescribed(by: address) else {
                 throw TokenStoreError.moved(from: source, to: place)
             }
-            return (id, accounts != nil)
+            return (id, move, accounts != nil)
         } catch let error as TokenStoreError where error.code == .olderStore {
             return nil
         }
@@ -124,7 +150,7 @@ struct StoreCopying {
             try store.takeInAnswers()
             if let problem = try store.check(progress: progress).first {
                 let remedy = problem.remedy ?? .repair
-                throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy)
+                throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy).at(source)
             }
             try store.read { try $0.requireFit(for: target) }
             return store
@@ -134,11 +160,14 @@ struct StoreCopying {
         }
     }
 
-    /// Makes sure that nothing is written to the source from now on.
-    private func freeze(_ store: TokenStore) throws {
+    /// Makes sure that nothing is written to the source from now on, unless the move is taken back.
+    ///
+    /// - Returns: the entry of the move.
+    private func freeze(_ store: TokenStore) throws -> Int64 {
         let end = ContinuousClock.now + reading.busyTimeout
         var pauses = Pauses()
-        while try !frozen(store) {
+        while true {
+            if let move = try frozen(store) { return move }
             guard ContinuousClock.now < end else {
                 throw TokenStoreError.busy("\(source) has tokens that are being refreshed", .retryLater)
             }
@@ -146,16 +175,16 @@ struct StoreCopying {
         }
     }
 
-    /// - Returns: false while a refresh is under way, whose answer would have no place to go.
-    private func frozen(_ store: TokenStore) throws -> Bool {
+    /// - Returns: nil while a refresh is under way, whose answer would have no place to go.
+    private func frozen(_ store: TokenStore) throws -> Int64? {
         try store.write { session in
             // Otherwise another node could begin a refresh behind this look.
             try session.holdWriters()
             guard try session.refreshesUnderWay() == 0, try source.path?.pendingAnswers().isEmpty ?? true else {
-                return false
+                return nil
             }
             try session.freeze(for: target)
-            return true
+            return try session.lastMove()
         }
     }
 
@@ -214,3 +243,6 @@ struct StoreCopying {
         return "holds \(totals.accounts) accounts already, and a copy would mix two stores"
     }
 }
+
+/// The source is in use again, or was moved anew.
+private struct TakenBackMove: Error {}

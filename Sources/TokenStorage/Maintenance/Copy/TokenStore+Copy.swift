@@ -53,7 +53,8 @@ extension TokenStore {
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
     ///
-    /// What the target got stays there: use one of the two. A trial (`dryRun`) only says what that is.
+    /// What the target got stays there: use one of the two. Nothing is done to a store that was not moved. A trial
+    /// (`dryRun`) only says what would be done.
     ///
     /// - Throws: ``TokenStoreError``.
     @discardableResult
@@ -65,7 +66,7 @@ extension TokenStore {
         var options = options
         options.unlocks = false
         let undo = try MoveUndo(of: location, options)
-        if !dryRun {
+        if !dryRun, undo.place != nil {
             let store = try open(at: location, options: options)
             defer { store.close() }
             try store.withWriter { try $0.thaw() }
@@ -145,6 +146,15 @@ extension Remedy.Code {
 // MARK: - A store that has been moved
 
 extension StoreConnection {
+    /// The entry of the move that holds: 0 where a purge of everything has taken it along, nil where none holds.
+    func lastMove() throws -> Int64? {
+        guard try isMoved() else { return nil }
+        let moves = try connection.all("SELECT id, outcome FROM event WHERE kind = 'move' ORDER BY id") {
+            (id: $0.integer(0), outcome: $0.text(1))
+        }
+        return moves.last { $0.outcome.hasPrefix(Self.movedTo) }?.id ?? 0
+    }
+
     /// How many accounts the target had when the last move from here was finished; nil where none was.
     func accountsOfFinishedMove() throws -> Int? {
         // What was moved to here has other words.
