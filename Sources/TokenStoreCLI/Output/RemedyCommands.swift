@@ -14,8 +14,7 @@ extension Remedy {
         case .check: "run 'tokenstore check'"
         case .startAnew: "restore a copy, or start anew with 'tokenstore purge --all', which deletes the rest"
         case .makeKey: Self.makingKey
-        case .openForWriting:
-            "run 'tokenstore purge', which brings it up to date and deletes expired access tokens"
+        case .openForWriting: "run 'tokenstore migrate', which brings it up to date"
         case .purge: "run 'tokenstore purge' when it is done, which also deletes expired access tokens"
         case .allowMoreTime: "try again later or raise --timeout"
         case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"

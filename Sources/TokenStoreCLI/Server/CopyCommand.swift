@@ -70,48 +70,44 @@ struct CopyCommand: ParsableCommand {
     }
 
     func run() throws {
+        let from = try StoreLocation(source, isArgument: true)
+        let to = try target.map { try StoreLocation($0, isArgument: true) }
         do {
-            try copyOrUndo()
+            guard let to else { return try undoMove(of: from, arguments.console) }
+            try copy(from: from, to: to, arguments.console)
         } catch let error as TokenStoreError {
-            guard let hint = Self.hint(error) else { throw error }
+            guard let hint = self.hint(error, from, to) else { throw error }
             throw CommandFailure(error).hinting(hint)
         }
     }
 
-    /// What to do about one of the two places, which no option names; nil where the usual advice holds.
-    private static func hint(_ error: TokenStoreError) -> String? {
+    /// What to do about one of the two places, which no option names.
+    private func hint(_ error: TokenStoreError, _ from: StoreLocation, _ to: StoreLocation?) -> String? {
         guard let remedy = error.remedy else { return nil }
-        return switch remedy.code {
+        switch remedy.code {
         case .choosePath:
-            remedy.path.map { "name the file itself: \($0.shellWord)" }
+            return remedy.path.map { "name the file itself: \($0.shellWord)" }
                 ?? (error.code == .noStore ? "check FROM" : "check FROM and TO")
-        case .moveStore: remedy.advice
-        default: nil
-        }
-    }
-
-    private func copyOrUndo() throws {
-        let source = try StoreLocation(source, isArgument: true)
-        guard let target = try target.map({ try StoreLocation($0, isArgument: true) }) else {
-            return try undoMove(of: source, arguments.console)
-        }
-        do {
-            try copy(from: source, to: target, arguments.console)
-        } catch let error as TokenStoreError where error.remedy?.code == .undoMove && error.remedy?.path == nil {
+        case .moveStore: return remedy.advice
+        case .undoMove where remedy.path == nil:
             let isAboutTarget = error.code == .moved
-            let place = (isAboutTarget ? target : source).fullDescription.shellWord
-            throw CommandFailure(error).hinting(
-                isAboutTarget
-                    ? "take that move back with 'tokenstore copy --undo \(place)', delete what is there with "
-                        + "'tokenstore purge --all --store \(place)', and copy then"
-                    : "to have the accounts again that are at the old place, take the move back with "
-                        + "'tokenstore copy --undo \(place)'"
-            )
+            let place = (isAboutTarget ? to ?? from : from).fullDescription.shellWord
+            guard isAboutTarget else {
+                return "to have the accounts again that are at the old place, take the move back with "
+                    + "'tokenstore copy --undo \(place)'"
+            }
+            return "take that move back with 'tokenstore copy --undo \(place)', delete what is there with "
+                + "'tokenstore purge --all --store \(place)', and copy then"
+        default:
+            guard let target, let to, error.path == to.description else {
+                return remedy.hint(keyOption: "--source-key").naming(store: source)
+            }
+            return remedy.hint.naming(store: target)
         }
     }
 
     private func copy(from source: StoreLocation, to target: StoreLocation, _ console: Console) throws {
-        let plan = try TokenStore.planCopy(from: source, reading: reading)
+        let plan = try current(source) { try TokenStore.planCopy(from: source, reading: reading) }
         if dryRun { return try write(plan, source, target, "would \(verb)", console) }
         let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
         let question =
@@ -150,6 +146,20 @@ struct CopyCommand: ParsableCommand {
         )
     }
 
+    /// What `body` returns of the source, for which a file of an older version is brought up to date, unless nothing is
+    /// to be changed.
+    private func current<Result>(_ source: StoreLocation, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as TokenStoreError where error.remedy?.code == .openForWriting && !dryRun {
+            var options = reading
+            // Who asks for the key of a store that was moved is told only that.
+            options.unlocks = false
+            try TokenStore.migrate(at: source, options: options)
+            return try body()
+        }
+    }
+
     /// Says that an earlier run has done it; what programs have changed at the target since then is as it was.
     private func tellDone(_ source: StoreLocation, _ target: StoreLocation, _ console: Console) throws {
         if arguments.json {
@@ -170,12 +180,16 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func undoMove(of source: StoreLocation, _ console: Console) throws {
-        let question = "Let programs write to \(source) again, although the store was moved"
-        if !dryRun { try Confirmation(question: question).ask(arguments, isGiven: yes) }
-        let undo = try TokenStore.undoMove(at: source, options: reading, dryRun: dryRun)
+        var undo = try current(source) { try TokenStore.undoMove(at: source, options: reading, dryRun: true) }
+        if undo.place != nil, !dryRun {
+            let question = "Let programs write to \(source) again, although the store was moved"
+            try Confirmation(question: question).ask(arguments, isGiven: yes)
+            undo = try TokenStore.undoMove(at: source, options: reading)
+        }
         guard !arguments.json else { return try document(nil, source, nil, undo: undo, console) }
         if dryRun || !console.isQuiet {
-            try console.line(((dryRun ? "would let" : "let") + " programs write to \(source) again").printable)
+            let deed = (dryRun ? "would let" : "let") + " programs write to \(source) again"
+            try console.line((undo.place == nil ? "\(source) was not moved; nothing was done" : deed).printable)
             try console.output.flush()
         }
         tellRest(undo, console)

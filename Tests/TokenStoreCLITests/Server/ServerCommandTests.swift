@@ -185,6 +185,9 @@ struct ServerCommandTests {
         let undone = try scene.scratch.run("copy", "--undo", "--yes", file)
         #expect(undone.status == 0)
         #expect(undone.error.contains("2 accounts stay at postgresql://"), "\(undone.error)")
+        let again = try scene.scratch.run("copy", "--undo", file)
+        #expect(again.status == 0)
+        #expect(again.output.hasSuffix(" was not moved; nothing was done\n"), "\(again.output)")
         #expect(try scene.scratch.run("import", input: CachedUser.cache([.mara])).status == 0)
         let back = scene.scratch.path("back.db")
         let copied = try scene.scratch.run(

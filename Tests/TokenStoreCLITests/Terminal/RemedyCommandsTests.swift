@@ -23,7 +23,7 @@ struct RemedyCommandsTests {
             (.undoMove(of: "/d"), "if nobody moved it, take that back with 'tokenstore copy --undo /d'"),
             (
                 Remedy(.openForWriting, "open it"),
-                "run 'tokenstore purge', which brings it up to date and deletes expired access tokens"
+                "run 'tokenstore migrate', which brings it up to date"
             ),
             (
                 Remedy(.purge, "empty the log"),
