@@ -106,9 +106,10 @@ extension StoreConnection {
         }
     }
 
-    /// Whether the store has got something newer since: a sign-out, a purge, a sign-in, or a newer refresh token.
+    /// Whether the store has got something newer since: a sign-out, a purge, a sign-in, or a newer refresh token; an
+    /// older one is there where a backup was restored.
     private func isOvertaken(_ answer: PendingAnswer) throws -> Bool {
-        if let used = answer.used { return try !isCurrent(used) }
+        if let used = answer.used { return try !isReplaceable(used) }
         let identity = try ResponseIdentity(answer.response, request: answer.request)
         guard let id = identity.account?.id else { return false }
         let (client, isThere) = (answer.request.clientID.folded, try accountRow(id) != nil)

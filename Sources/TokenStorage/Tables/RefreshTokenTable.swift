@@ -251,8 +251,17 @@ extension StoreConnection {
     /// A row that was altered meanwhile holds nothing that could be used again.
     func isReplaceable(_ token: StoredRefreshToken) throws -> Bool {
         try connection.first(Self.rowOfToken, identity(of: token)) { row in
-            try intact { try open(row, of: .refreshToken) == token.secret } ?? true
+            try intact { try open(row, of: .refreshToken) == token.secret || isOlder(row, than: token) } ?? true
         } ?? false
+    }
+
+    /// Whether a row, which is intact, has an older token of the same client than the one that an answer was given for.
+    ///
+    /// The answer waited while a backup took the place of the store. A sign-in or a refresh since then is newer.
+    private func isOlder(_ row: Row, than token: StoredRefreshToken) -> Bool {
+        let table = SealedTable.refreshToken
+        guard let answerTime, row.text(table["client_fold"]) == token.clientID.folded else { return false }
+        return row.integer(table["generation"]) < token.generation && row.integer(table["modified_at"]) < answerTime
     }
 
     private static let rowOfToken = SQL { dialect in

@@ -1,0 +1,67 @@
+import Foundation
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// An answer that waits in a file while a backup is put in the place of the store beside it.
+@Suite(.aboutFiles("a server has no files beside it"))
+struct RestoredAnswerTests {
+    private func scene() throws -> TestStore {
+        let fixture = try TestStore {
+            $0.answerWait = .milliseconds(20)
+            $0.pendingWait = .milliseconds(20)
+        }
+        try fixture.take(.standardCache(.accessToken("a", "s1")))
+        return fixture
+    }
+
+    /// Restores a backup from before the last three refreshes, the answer to the last of which waits in a file.
+    ///
+    /// - Returns: the name of the file, and what is in it.
+    private func restore(_ fixture: TestStore) throws -> (name: String, content: Data) {
+        let backup = fixture.directory.file("b.db")
+        _ = try fixture.store.backUp(to: backup)
+        for token: JSONValue in ["r1", "r2"] {
+            fixture.clock.seconds += 10
+            try fixture.refresh(.signIn(["refresh_token": token]))
+        }
+        fixture.clock.seconds += 10
+        let other = try fixture.another()
+        try other.write { _ in _ = try fixture.refresh(.signIn(["refresh_token": "r3"])) }
+        other.close()
+        fixture.store.close()
+        let name = try #require(try PendingFile.all(of: fixture.path).first).name
+        let content = try Data(contentsOf: URL(filePath: name))
+        _ = try TokenStore.restore(from: backup, to: fixture.path, options: fixture.options)
+        return (name, content)
+    }
+
+    private func refreshTokens(_ store: TokenStore) throws -> [String] {
+        try store.refreshTokens(of: Fixture.account, client: "cid").map { $0.secret.reveal() }
+    }
+
+    @Test func `an answer that waits is newer than the token of a backup`() throws {
+        let fixture = try scene()
+        _ = try restore(fixture)
+        let store = try fixture.another()
+        #expect(try refreshTokens(store) == ["r3"])
+        #expect(try fixture.path.pendingAnswers().isEmpty)
+        #expect(try store.check() == [])
+    }
+
+    @Test func `a sign-in behind a restore is newer than an answer that waits`() throws {
+        let fixture = try scene()
+        let (name, content) = try restore(fixture)
+        try FileManager.default.removeItem(atPath: name)
+        fixture.clock.seconds += 10
+        try fixture.signIn(.signIn(["refresh_token": "r9"]))
+        try content.write(to: URL(filePath: name))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+        try fixture.store.takeInAnswers()
+        #expect(try refreshTokens(fixture.store) == ["r9"])
+        #expect(try fixture.path.pendingAnswers().isEmpty)
+    }
+}
