@@ -216,8 +216,26 @@ struct TokenStoreCommand: ParsableCommand {
         }
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
-        ErrorReport(failure: failure.naming(store: store(in: arguments))).write(asJSON: isJSON(arguments))
+        let told = tellingOfChange(failure, arguments).naming(store: store(in: arguments))
+        ErrorReport(failure: told).write(asJSON: isJSON(arguments))
         exit(withError: ExitCode(failure.status.code))
+    }
+
+    /// The commands that change something, and say so once it is done.
+    private static var changes: [any ParsableCommand.Type] {
+        [
+            LogoutCommand.self, UseCommand.self, TagCommand.self, PurgeCommand.self, ImportCommand.self,
+            RestoreCommand.self, RekeyCommand.self, InitCommand.self, MigrateCommand.self, CopyCommand.self,
+        ]
+    }
+
+    /// The failure, which says that the change was made where only the report of it could not be written.
+    private static func tellingOfChange(_ failure: CommandFailure, _ arguments: ArraySlice<String>) -> CommandFailure {
+        let isChange = changes.contains { $0.configuration.commandName == arguments.first }
+        guard failure.facts.isOfOutput, isChange, !arguments.contains("--dry-run"), let hint = failure.hint else {
+            return failure
+        }
+        return failure.hinting(hint + "; what was to be changed is changed")
     }
 
     /// What `--store` says, also where the arguments as a whole cannot be read.

@@ -15,6 +15,9 @@ struct FailureFacts {
     /// Whether a disk is full, or a quota used up.
     var lacksSpace = false
 
+    /// Whether what failed is to write to standard output.
+    var isOfOutput = false
+
     mutating func take(_ refusal: OAuthError?, _ wait: Duration?) {
         take(suberror: refusal?.suberror, wait)
     }

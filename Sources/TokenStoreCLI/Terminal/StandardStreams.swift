@@ -141,10 +141,12 @@ final class BufferedOutput {
             } else if errno == EPIPE {
                 endByBrokenPipe()
             } else if errno != EINTR {
-                throw CommandFailure.ofSystem(
+                var failure = CommandFailure.ofSystem(
                     "\(name) cannot be written",
                     "check the disk, and the file or pipe it is redirected to"
                 )
+                failure.facts.isOfOutput = descriptor == STDOUT_FILENO
+                throw failure
             }
         }
     }

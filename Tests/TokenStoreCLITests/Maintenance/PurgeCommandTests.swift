@@ -4,6 +4,24 @@ import Testing
 
 @Suite(.onWaitingThreads)
 struct PurgeCommandTests {
+    @Test(arguments: [
+        ("purge --all --yes", true), ("tag mara@example.net a=b", true), ("purge --all --dry-run", false),
+        ("list", false),
+    ])
+    func `a change whose report cannot be written is said to be made`(arguments: String, isMade: Bool) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        var command = Command(
+            arguments: ["-c", "\"$0\" \(arguments) > /dev/full", Command.binary],
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        command.program = "/usr/bin/bash"
+        let outcome = try command.run(in: scratch)
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("standard output cannot be written ("), "\(outcome.error)")
+        #expect(outcome.error.contains("; what was to be changed is changed") == isMade, "\(outcome.error)")
+    }
+
     @Test func `without a selector only expired access tokens are purged, without a prompt`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
