@@ -139,6 +139,11 @@ final class SealedTable: Sendable {
         return (["\(alias).id", owner, authority, key] + own).joined(separator: ", ")
     }
 
+    /// The account of an owned row, whose id stands behind ``selection``.
+    func account(_ homeAccountID: String, of row: Row) -> Account.ID {
+        Account.ID(issuer: row.text(bound.lowerBound), homeAccountID: homeAccountID)
+    }
+
     /// ``selection`` with further columns.
     func selection(with further: String) -> String { "SELECT \(columns), \(further) \(origin)" }
 

@@ -82,17 +82,17 @@ extension StoreConnection {
             """
     )
 
-    /// Calls `body` with each access token of a type, and the id of its account; a client's own token has none.
+    /// Calls `body` with each access token of a type, and its account; a client's own token has none.
     ///
     /// Those that are bound to a DPoP key of the store are left out: the document has no place for the key.
     func forEachAccessToken(
         ofType credentialType: String,
-        _ body: (AccessTokenRow, _ homeAccountID: String?) throws -> Void
+        _ body: (AccessTokenRow, Account.ID?) throws -> Void
     ) throws {
         let table = SealedTable.accessToken
         try connection.walk(Self.exportedAccessTokens, .text(credentialType)) { row in
             let token = AccessTokenRow(row, secret: try open(row, of: table), extra: try openMembers(row, of: table, 1))
-            try body(token, row.optionalText(table.end))
+            try body(token, row.optionalText(table.end).map { table.account($0, of: row) })
         }
     }
 }

@@ -4,8 +4,8 @@ import SQL
 import Sealing
 
 extension StoreConnection {
-    /// Calls `body` with each entity of a bucket, and the keys it may stand under, best first.
-    func forEachEntity(of bucket: MSALBucket, _ body: ([String], JSONValue) throws -> Void) throws {
+    /// Calls `body` with the keys that each entity of a bucket may stand under, best first, with it, and its account.
+    func forEachEntity(of bucket: MSALBucket, _ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {
         switch bucket {
         case .accessToken, .boundAccessToken: try forEachAccessToken(bucket, body)
         case .refreshToken: try forEachRefreshToken(body)
@@ -15,8 +15,12 @@ extension StoreConnection {
         }
     }
 
-    private func forEachAccessToken(_ bucket: MSALBucket, _ body: ([String], JSONValue) throws -> Void) throws {
-        try forEachAccessToken(ofType: bucket.rawValue) { token, homeAccountID in
+    private func forEachAccessToken(
+        _ bucket: MSALBucket,
+        _ body: ([String], JSONValue, Account.ID?) throws -> Void
+    ) throws {
+        try forEachAccessToken(ofType: bucket.rawValue) { token, account in
+            let homeAccountID = account?.homeAccountID
             let keyID = token.keyID.isEmpty ? nil : token.keyID
             let entity = JSONValue.Object(
                 entity: [
@@ -37,13 +41,14 @@ extension StoreConnection {
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
             let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")
             let tail = partition.map { [$0] } ?? []
-            try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity))
+            try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
         }
     }
 
-    private func forEachRefreshToken(_ body: ([String], JSONValue) throws -> Void) throws {
-        try forEachRefreshToken { token, id in
+    private func forEachRefreshToken(_ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {
+        try forEachRefreshToken { token, account in
             let (environment, client, target) = (token.environment, token.clientID, token.target)
+            let id = account.homeAccountID
             let entity = JSONValue.Object(
                 entity: [
                     ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
@@ -53,13 +58,14 @@ extension StoreConnection {
                 ],
                 extra: token.extra
             )
-            try body([Self.key([id, environment, "RefreshToken", client, "", target ?? ""])], .object(entity))
+            try body([Self.key([id, environment, "RefreshToken", client, "", target ?? ""])], .object(entity), account)
         }
     }
 
-    private func forEachIDToken(_ body: ([String], JSONValue) throws -> Void) throws {
-        try forEachIDToken { token, id in
+    private func forEachIDToken(_ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {
+        try forEachIDToken { token, account in
             let (environment, client, realm) = (token.environment, token.clientID, token.realm)
+            let id = account.homeAccountID
             let entity = JSONValue.Object(
                 entity: [
                     ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
@@ -67,12 +73,13 @@ extension StoreConnection {
                 ],
                 extra: token.extra
             )
-            try body([Self.key([id, environment, "IdToken", client, realm, ""])], .object(entity))
+            try body([Self.key([id, environment, "IdToken", client, realm, ""])], .object(entity), account)
         }
     }
 
-    private func forEachProfile(_ body: ([String], JSONValue) throws -> Void) throws {
-        try forEachTenantProfile { profile, id in
+    private func forEachProfile(_ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {
+        try forEachTenantProfile { profile, account in
+            let id = account.homeAccountID
             let entity = JSONValue.Object(
                 entity: [
                     ("home_account_id", id), ("environment", profile.environment), ("realm", profile.realm),
@@ -82,18 +89,18 @@ extension StoreConnection {
                 ],
                 extra: profile.extra
             )
-            try body([Self.key([id, profile.environment, profile.realm])], .object(entity))
+            try body([Self.key([id, profile.environment, profile.realm])], .object(entity), account)
         }
     }
 
-    private func forEachAppMetadata(_ body: ([String], JSONValue) throws -> Void) throws {
+    private func forEachAppMetadata(_ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {
         try forEachAppMetadata { row in
             let entity = JSONValue.Object(
                 entity: [("client_id", row.clientID), ("environment", row.environment), ("family_id", row.familyID)],
                 extra: row.extra
             )
             // The one key that MSAL Python does not lower-case.
-            try body(["appmetadata-\(row.environment)-\(row.clientID)"], .object(entity))
+            try body(["appmetadata-\(row.environment)-\(row.clientID)"], .object(entity), nil)
         }
     }
 

@@ -34,11 +34,11 @@ final class MSALCacheExporter {
         try session.verifyAccounts()
         buffer.append(contentsOf: "{".utf8)
         var unrecognized = try UnrecognizedBuckets(session)
-        let hosts = try MSALHosts(session)
+        let (hosts, issuers) = (try MSALHosts(session), try NamedIssuers(session))
         for bucket in MSALBucket.allCases {
             let name = JSONValue.string(bucket.rawValue).serialized
-            try session.forEachEntity(of: bucket) { keys, entity in
-                let (keys, entity) = hosts.naming(keys, entity)
+            try session.forEachEntity(of: bucket) { keys, entity, account in
+                let (keys, entity) = hosts.naming(keys, issuers.naming(account, in: entity))
                 try add(keys.map { JSONValue.string($0).serialized }, to: name) { entity.write(to: &$0) }
             }
             try add(unrecognized.remove(name), to: name)

@@ -8,6 +8,7 @@ extension MSALCacheImporter {
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
         let realm = try entity.key("realm") ?? ""
+        let issuer = entity.accountIssuer(at: environment)
         let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes no account.
         let claims = (try? IDToken(decoding: secret))?.claims
@@ -20,6 +21,7 @@ extension MSALCacheImporter {
             environment,
             realm: realm,
             client: client,
+            issuer: issuer,
             claims: claims
         )
         let makesAccount = session.newAccounts.count > known
@@ -58,18 +60,14 @@ extension MSALCacheImporter {
         try session.nameAccount(account, username: username ?? "", name: claims.name, issuer: issuer, isHome: true)
     }
 
-    /// The issuer of an ID token; a text that is no address could be taken for the name of another one.
-    private static func issuer(of claims: Claims) -> String? {
-        claims.issuer.flatMap { WebAddress($0) == nil || $0.keyFlaw != nil ? nil : $0 }
-    }
-
     mutating func takeAccount(_ entity: MSALEntity) throws {
         var entity = entity
         let homeAccountID = try entity.requiredKey("home_account_id")
         let environment = try entity.environment()
         let realm = try entity.key("realm") ?? ""
         let username = entity.description("username") ?? ""
-        let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, claims: nil)
+        let issuer = entity.accountIssuer(at: environment)
+        let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, issuer: issuer, claims: nil)
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
         let name = entity.rest["name"]?.text
         let shown = username == Self.placeholderUsername ? "" : username
@@ -113,6 +111,7 @@ extension MSALCacheImporter {
         // An export writes it for a token of no account.
         if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
+        let issuer = entity.accountIssuer(at: environment)
         let tokenType = try entity.tokenType()
         let variant = TokenVariant(of: entity.rest).text
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
@@ -137,7 +136,7 @@ extension MSALCacheImporter {
         )
         let account =
             try homeAccountID.isEmpty
-            ? nil : accountRow(homeAccountID, environment, realm: realm, client: client, claims: nil)
+            ? nil : accountRow(homeAccountID, environment, realm: realm, client: client, issuer: issuer, claims: nil)
         if let account {
             // Its refresh token, which names no tenant, is of the same account.
             accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
@@ -154,6 +153,7 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
+        let issuer = entity.accountIssuer(at: environment)
         let token = RefreshTokenRow(
             clientID: client,
             familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
@@ -164,7 +164,14 @@ extension MSALCacheImporter {
             extra: entity.rest,
             secret: secret
         )
-        let account = try accountRow(homeAccountID, environment, realm: nil, client: client, claims: nil)
+        let account = try accountRow(
+            homeAccountID,
+            environment,
+            realm: nil,
+            client: client,
+            issuer: issuer,
+            claims: nil
+        )
         let time = times[account]?[client.folded]
         let age = ages[account]?[client.folded] ?? time?.age
         let isChanged = try session.importRefreshToken(
@@ -215,73 +222,6 @@ extension MSALCacheImporter {
     /// Gives accounts the tenants that only ID tokens tell of: not every library writes an account for each.
     func describeTenants() throws {
         for tenant in described { try session.describeTenant(of: tenant) }
-    }
-
-    /// The row of the account an entry belongs to, made if there is none.
-    private func accountRow(
-        _ homeAccountID: String,
-        _ environment: String,
-        realm: String?,
-        client: String?,
-        claims: Claims?
-    ) throws -> Int64 {
-        guard !homeAccountID.hasControlCharacters else {
-            throw MSALRejection("its home_account_id has control characters")
-        }
-        if claims == nil,
-            let row = try accounts.row(
-                homeAccountID: homeAccountID,
-                environment: environment,
-                realm: realm,
-                client: client
-            )
-        {
-            return row
-        }
-        let known =
-            try claims == nil
-            ? session.knownAuthority(homeAccountID: homeAccountID, environment: environment) : nil
-        let identity = AccountIdentity(
-            homeAccountID: homeAccountID,
-            environment: environment,
-            claims: claims,
-            knownAuthority: known
-        )
-        if let flaw = identity.issuer.keyFlaw { throw MSALRejection("its issuer \(flaw)") }
-        return try session.describeAccount(
-            identity,
-            AccountProfile(
-                username: claims?.username ?? "",
-                policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
-                    ?? claims?.issuer.flatMap(Self.policy(in:)),
-                issuer: claims.flatMap(Self.issuer(of:)),
-                name: claims?.name
-            )
-        )
-    }
-
-    /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain
-    /// the one that the account's ID token names.
-    private func resolve(_ realm: String, _ homeAccountID: String) -> String {
-        guard Authority.isTenantless(realm), let home = ClientInfo.tenant(of: homeAccountID) else {
-            return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
-        }
-        return home.folded
-    }
-
-    /// Whether a tenant, as ``resolve(_:_:)`` gives it, is the one that the account is at home in.
-    private func isHomeTenant(_ tenant: String, _ homeAccountID: String, at environment: String) -> Bool {
-        !Cloud.hasTenants(environment) || tenant == resolve("", homeAccountID)
-    }
-
-    /// An account's realm as a key, where it names a tenant by a domain; few do.
-    private static func domain(_ realm: String, of homeAccountID: String) -> [String]? {
-        realm.utf8.contains(UInt8(ascii: ".")) ? [homeAccountID.folded, realm.folded] : nil
-    }
-
-    /// The user flow that an issuer has in its path.
-    private static func policy(in issuer: String) -> String? {
-        issuer.parts(separatedBy: "/").map { $0.lowercased() }.first { $0.hasPrefix("b2c_1") }
     }
 
     /// What MSAL for Apple's systems writes where B2C named no user.

@@ -29,15 +29,16 @@ extension StoreConnection {
         )
     }
 
-    /// Calls `body` with each profile, and the id of its account; with that of the home tenant last.
+    /// Calls `body` with each profile, and its account; with that of the home tenant last.
     ///
     /// MSAL for Python knows an account by the last profile of a document, and finds it by that one's username alone.
-    func forEachTenantProfile(_ body: (TenantProfileRow, _ homeAccountID: String) throws -> Void) throws {
+    func forEachTenantProfile(_ body: (TenantProfileRow, Account.ID) throws -> Void) throws {
         for profiles in Self.exportedProfiles {
             try connection.walk(profiles) { row in
                 let profile = try tenantProfile(row)
                 guard !profile.isDescribed else { return }
-                try body(profile, row.text(SealedTable.tenantProfile.end))
+                let table = SealedTable.tenantProfile
+                try body(profile, table.account(row.text(table.end), of: row))
             }
         }
     }

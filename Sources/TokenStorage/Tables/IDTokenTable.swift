@@ -238,8 +238,8 @@ extension StoreConnection {
         SealedTable.idToken.selection(with: "a.home_account_id") + "WHERE a.id IS NOT NULL ORDER BY t.id"
     )
 
-    /// Calls `body` with each ID token, and the id of its account.
-    func forEachIDToken(_ body: (IDTokenRow, _ homeAccountID: String) throws -> Void) throws {
+    /// Calls `body` with each ID token, and its account.
+    func forEachIDToken(_ body: (IDTokenRow, Account.ID) throws -> Void) throws {
         let table = SealedTable.idToken
         try connection.walk(Self.exportedTokens) { row in
             let token = IDTokenRow(
@@ -251,7 +251,7 @@ extension StoreConnection {
                 extra: try openMembers(row, of: table, 1),
                 secret: try open(row, of: table)
             )
-            try body(token, row.text(table.end))
+            try body(token, table.account(row.text(table.end), of: row))
         }
     }
 

@@ -117,13 +117,14 @@ extension StoreConnection {
             """
     )
 
-    /// Calls `body` with each refresh token, and the id of its account.
+    /// Calls `body` with each refresh token, and its account.
     ///
     /// Those that are bound to a DPoP key are left out: the document has no place for the key, and without it they are
     /// of no use.
-    func forEachRefreshToken(_ body: (RefreshTokenRow, _ homeAccountID: String) throws -> Void) throws {
+    func forEachRefreshToken(_ body: (RefreshTokenRow, Account.ID) throws -> Void) throws {
         try connection.walk(Self.exportedRefreshTokens) { row in
-            try body(try openRefreshToken(row), row.text(SealedTable.refreshToken.end))
+            let table = SealedTable.refreshToken
+            try body(try openRefreshToken(row), table.account(row.text(table.end), of: row))
         }
     }
 

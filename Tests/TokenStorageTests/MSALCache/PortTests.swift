@@ -9,21 +9,8 @@ import TokenStorage
 struct PortTests {
     private static func store(ports: Int...) throws -> TestStore {
         let fixture = try TestStore()
-        for port in ports {
-            let issuer = "https://id.example:\(port)/op"
-            var response = TokenResponse(accessToken: Secret("at-\(port)"), expiresIn: .seconds(3_600))
-            response.refreshToken = Secret("rt-\(port)")
-            response.idToken = Secret(idToken(issuer))
-            let authority = try Authority(issuer: issuer)
-            let request = TokenRequest(clientID: "app", authority: authority, scope: "read", grant: .authorizationCode)
-            try fixture.store.save(response, for: request)
-        }
+        for port in ports { try fixture.signIn(subject: "1", atIssuer: "https://id.example:\(port)/op", "\(port)") }
         return fixture
-    }
-
-    private static func idToken(_ issuer: String) -> String {
-        let claims = #"{"iss":"\#(issuer)","sub":"1","aud":"app","iat":\#(Fixture.now),"exp":\#(Fixture.now + 600)}"#
-        return [#"{"alg":"RS256"}"#, claims, "x"].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
     }
 
     private static let buckets = ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"]

@@ -69,6 +69,22 @@ extension StoreConnection {
         ) != nil
     }
 
+    /// The accounts at one host, named with its port or without, that have one id.
+    ///
+    /// Two questions: over several machines no row can be asked for by what another one has.
+    func accountsThatShareIDs() throws -> [Account.ID] {
+        let shared = try connection.all(
+            "SELECT account_key, lower(environment) FROM account GROUP BY 1, 2 HAVING count(*) > 1"
+        ) { (key: $0.text(0), environment: $0.text(1)) }
+        return try shared.flatMap { place in
+            try connection.all(
+                "SELECT authority, home_account_id FROM account WHERE account_key = ?1 AND lower(environment) = ?2",
+                .text(place.key),
+                .text(place.environment)
+            ) { Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1)) }
+        }
+    }
+
     /// The environments at `host`, with a port or without, of the accounts with a folded id.
     func environments(host: String, ofAccount id: String) throws -> [String] {
         let start = id + Account.ID.separator

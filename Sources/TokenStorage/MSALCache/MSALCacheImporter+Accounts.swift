@@ -1,0 +1,77 @@
+import OAuth
+
+/// Which account and tenant an entry is of.
+extension MSALCacheImporter {
+    /// The row of the account an entry belongs to, made if there is none; `issuer` is what the entry names it by.
+    func accountRow(
+        _ homeAccountID: String,
+        _ environment: String,
+        realm: String?,
+        client: String?,
+        issuer: String?,
+        claims: Claims?
+    ) throws -> Int64 {
+        guard !homeAccountID.hasControlCharacters else {
+            throw MSALRejection("its home_account_id has control characters")
+        }
+        if claims == nil, issuer == nil,
+            let row = try accounts.row(
+                homeAccountID: homeAccountID,
+                environment: environment,
+                realm: realm,
+                client: client
+            )
+        {
+            return row
+        }
+        let known =
+            try issuer != nil || claims != nil
+            ? issuer : session.knownAuthority(homeAccountID: homeAccountID, environment: environment)
+        let identity = AccountIdentity(
+            homeAccountID: homeAccountID,
+            environment: environment,
+            claims: claims,
+            knownAuthority: known
+        )
+        if let flaw = identity.issuer.keyFlaw { throw MSALRejection("its issuer \(flaw)") }
+        return try session.describeAccount(
+            identity,
+            AccountProfile(
+                username: claims?.username ?? "",
+                policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
+                    ?? claims?.issuer.flatMap(Self.policy(in:)),
+                issuer: claims.flatMap(Self.issuer(of:)),
+                name: claims?.name
+            )
+        )
+    }
+
+    /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain
+    /// the one that the account's ID token names.
+    func resolve(_ realm: String, _ homeAccountID: String) -> String {
+        guard Authority.isTenantless(realm), let home = ClientInfo.tenant(of: homeAccountID) else {
+            return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
+        }
+        return home.folded
+    }
+
+    /// Whether a tenant, as ``resolve(_:_:)`` gives it, is the one that the account is at home in.
+    func isHomeTenant(_ tenant: String, _ homeAccountID: String, at environment: String) -> Bool {
+        !Cloud.hasTenants(environment) || tenant == resolve("", homeAccountID)
+    }
+
+    /// An account's realm as a key, where it names a tenant by a domain; few do.
+    static func domain(_ realm: String, of homeAccountID: String) -> [String]? {
+        realm.utf8.contains(UInt8(ascii: ".")) ? [homeAccountID.folded, realm.folded] : nil
+    }
+
+    /// The user flow that an issuer has in its path.
+    private static func policy(in issuer: String) -> String? {
+        issuer.parts(separatedBy: "/").map { $0.lowercased() }.first { $0.hasPrefix("b2c_1") }
+    }
+
+    /// The issuer of an ID token; a text that is no address could be taken for the name of another one.
+    static func issuer(of claims: Claims) -> String? {
+        claims.issuer.flatMap { WebAddress($0) == nil || $0.keyFlaw != nil ? nil : $0 }
+    }
+}
