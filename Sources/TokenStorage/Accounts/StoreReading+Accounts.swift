@@ -75,7 +75,26 @@ extension StoreReading {
         }
     }
 
-    /// The same without those that are damaged: for what must go on without them.
+    /// The newest ID token of an account from an authority; nil: from the tenant that the account is at home in.
+    ///
+    /// At an issuer that has no tenants it is the newest of all.
+    package func idToken(
+        of account: Account.ID,
+        client: String,
+        from authority: Authority?
+    ) throws -> StoredIDToken? {
+        var query = TokenQuery(account: account, clientID: client, scope: Scope([]))
+        query.authority = authority
+        return try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else { return nil }
+                let tenant = try session.tenant(query)
+                return try session.idTokens(row, client: client).first { tenant == nil || $0.tenantID == tenant }
+            }
+        }
+    }
+
+    /// The ID tokens of an account without those that are damaged: for what must go on without them.
     package func intactIDTokens(of account: Account.ID, client: String) throws -> [StoredIDToken] {
         try read { session in
             try session.connection.read {

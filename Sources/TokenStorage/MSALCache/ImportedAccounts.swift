@@ -46,7 +46,8 @@ struct DescribedTenant {
 
 /// Which account row each identity of a document belongs to.
 ///
-/// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host.
+/// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host, and what an
+/// export of a store adds (``NamedIssuers``).
 struct ImportedAccounts {
     private struct Candidate: Equatable {
         let row: Int64

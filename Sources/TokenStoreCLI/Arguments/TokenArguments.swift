@@ -104,7 +104,7 @@ struct TokenArguments: ParsableArguments {
             )
         }
         var request = SilentRequest(account: account.id, scope: scope)
-        request.authority = try authority ?? Self.authority(of: account, in: tenant)
+        request.authority = try issuing(for: account, in: tenant)
         request.claims = claims
         request.forcesRefresh = forceRefresh
         request.minimumLifetime = .seconds(minTTL)
@@ -112,8 +112,10 @@ struct TokenArguments: ParsableArguments {
         return request
     }
 
-    /// The tenant that a guest is asked for; nil where it is not named, or is the one the account is at home in.
-    private static func authority(of account: Account, in tenant: String?) throws -> Authority? {
+    /// What is to issue the token: the authority that is named, or the tenant; nil where neither is, or it is the one
+    /// that the account is at home in.
+    private func issuing(for account: Account, in tenant: String?) throws -> Authority? {
+        if let authority { return authority }
         guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
             !account.id.hasIssuer
         else { return nil }
@@ -125,8 +127,10 @@ extension TokenArguments {
     /// An ID token with less time than this is renewed before it is handed on, so that it arrives in time.
     private static let transit: Int64 = 60
 
-    /// The newest ID token that the store has of an account, with its end, if it is good for as long as is asked for
-    /// and for `seconds`; nil: for as long as it takes to arrive.
+    /// The newest ID token that the store has of an account from where it is asked for, with its end, if it is good for
+    /// as long as is asked for and for `seconds`; nil: for as long as it takes to arrive.
+    ///
+    /// As with access tokens, a guest's does not stand in for that of the home tenant: who checks it trusts one issuer.
     func storedIDToken(
         of account: Account,
         _ client: String,
@@ -134,7 +138,8 @@ extension TokenArguments {
         in store: some StoreReading,
         lasting seconds: Int64? = nil
     ) throws -> (idToken: IDToken, end: Date)? {
-        let newest = try store.idTokens(of: account.id, client: client).first { filters.includes(tenant: $0.tenantID) }
+        let authority = try issuing(for: account, in: filters.tenant)
+        let newest = try store.idToken(of: account.id, client: client, from: authority)
         guard let idToken = newest?.idToken,
             let end = end(of: idToken, lasting: seconds ?? (cached ? 1 : Self.transit))
         else { return nil }

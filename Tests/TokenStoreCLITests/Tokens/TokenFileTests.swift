@@ -233,6 +233,37 @@ struct TokenFileTests {
         }
     }
 
+    @Test func `of a guest's ID tokens that of the home tenant is printed, or of the one that is named`() throws {
+        let scratch = try ScratchDirectory()
+        let now = Int64(Date().timeIntervalSince1970)
+        let login = "https://login.microsoftonline.com/"
+        let rows = [(Guest.home, now - 60), (Guest.other, now - 30)].map { tenant, issued in
+            let claims = Fixture.claims([
+                "iss": .string("\(login)\(tenant)/v2.0"), "tid": .string(tenant), "iat": .number(String(issued)),
+                "exp": .number(String(now + 3_600)),
+            ])
+            return JSONValue.idToken(
+                claims,
+                ["home_account_id": .string("u1." + Guest.home), "realm": .string(tenant)]
+            )
+        }
+        #expect(try scratch.run("import", input: JSONValue.cache(idTokens: rows).serialized).status == 0)
+        let (home, guest) = (try #require(rows[0]["secret"].text), try #require(rows[1]["secret"].text))
+        let choices: [([String], String)] = [
+            ([], home), (["--tenant", Guest.home], home), (["--tenant", Guest.other], guest),
+            (["--authority", login + "common"], home), (["--authority", login + Guest.other], guest),
+        ]
+        for (options, expected) in choices {
+            let outcome = try scratch.command(["token", "--id-token", "--cached"] + options)
+            #expect(outcome.output == expected + "\n", "\(options): \(outcome)")
+            let credential = try scratch.command(["credential", "kubernetes", "--id-token", "--cached"] + options)
+            #expect(credential.output.contains(expected), "\(options): \(credential)")
+        }
+        // What no one asked for does not stand in.
+        let third = Guest.home.replacing("1", with: "3")
+        #expect(try scratch.run("token", "--id-token", "--cached", "--authority", login + third).status == 8)
+    }
+
     @Test func `an ID token that has ended is not handed out with --cached`() throws {
         let outcome = try Self.filled().command(["token", "--id-token", "--cached"])
         #expect(outcome.status == 8)
