@@ -18,7 +18,6 @@ struct MSALErrorTests {
         (SignInError.unknownAuthority("x"), .internal, .failedAuthorityValidation),
         (SignInError.refused(OAuthError(code: .invalidScope)), .internal, .invalidScope),
         (SignInError.refused(OAuthError(code: .invalidGrant)), .internal, .invalidGrant),
-        (SignInError.refused(OAuthError(code: .serverError)), .serverError, nil),
         (AcquisitionError.interactionRequired(.signedOut), .interactionRequired, nil),
         (AcquisitionError.interactionRequired(.ended), .interactionRequired, nil),
         (AcquisitionError.policyRequired(OAuthError(code: .invalidGrant)), .serverProtectionPoliciesRequired, nil),
@@ -34,6 +33,12 @@ struct MSALErrorTests {
             #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == reason?.rawValue)
             #expect(!error.localizedDescription.isEmpty)
         }
+    }
+
+    @Test func `a server_error is the reason of an internal error`() {
+        let error = NSError.msal(SignInError.refused(OAuthError(code: .serverError)))
+        #expect(error.code == -50_000)
+        #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -50_006)
     }
 
     @Test func `a refusal carries the issuer's words and Microsoft's numbers`() {

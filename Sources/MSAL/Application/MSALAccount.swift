@@ -3,9 +3,11 @@ package import OAuth
 /// An account that is signed in.
 public final class MSALAccount: Hashable, Sendable {
     package let account: Account
-    private let claims: Claims?
 
-    package init(_ account: Account, claims: Claims?) {
+    /// Those of this client's ID tokens, the newest first.
+    private let claims: [Claims]
+
+    package init(_ account: Account, claims: [Claims]) {
         self.account = account
         self.claims = claims
     }
@@ -22,8 +24,11 @@ public final class MSALAccount: Hashable, Sendable {
     /// The home account id and its parts; for a user flow, the name of the flow ends the object id.
     public var homeAccountId: MSALAccountId? { MSALAccountId(account) }
 
-    /// Every claim of the newest ID token that this client has.
-    public var accountClaims: [String: Any]? { claims?.payload.dictionary }
+    /// Every claim of the newest ID token that this client has of the home tenant; elsewhere than at Microsoft's, of the
+    /// newest one.
+    public var accountClaims: [String: Any]? {
+        claims.first { account.utid == nil || $0.isOf(account.utid, isHome: true) }?.payload.dictionary
+    }
 
     /// The account as each tenant knows it.
     public var tenantProfiles: [MSALTenantProfile]? {
@@ -77,13 +82,19 @@ public final class MSALTenantProfile: Sendable {
     /// Whether this is the tenant the account belongs to.
     public var isHomeTenantProfile: Bool { profile.isHome }
 
-    /// The claims of the newest ID token, where that one is of this tenant.
+    /// The claims of the newest ID token that this client has of this tenant.
     public var claims: [String: Any]? { ownClaims?.payload.dictionary }
 
-    init(_ profile: TenantProfile, of account: Account, claims: Claims?) {
+    init(_ profile: TenantProfile, of account: Account, claims: [Claims]) {
         self.profile = profile
         environment = account.environment
-        let isOwn = claims?.tenantID == profile.tenantID || claims?.tenantID == nil && profile.isHome
-        ownClaims = isOwn ? claims : nil
+        ownClaims = claims.first { $0.isOf(profile.tenantID, isHome: profile.isHome) }
+    }
+}
+
+extension Claims {
+    /// Whether they are of a tenant; those that name none are of the home tenant.
+    fileprivate func isOf(_ tenant: String?, isHome: Bool) -> Bool {
+        tenantID.map { $0.lowercased() == tenant?.lowercased() } ?? isHome
     }
 }

@@ -22,7 +22,7 @@ public enum MSALError: Int, Sendable {
     /// The user cancelled.
     case userCanceled = -50_005
 
-    /// The issuer answered with `server_error`.
+    /// The issuer answered with `server_error`; as with MSAL, the reason of an ``MSALError/internal``.
     case serverError = -50_006
 
     /// A changed password is required before tokens are issued.
@@ -89,11 +89,18 @@ public enum MSALInternalError: Int, Sendable {
 /// What MSAL says of an error of this package.
 private struct MSALVerdict {
     let code: MSALError
-    let reason: MSALInternalError?
 
-    init(_ code: MSALError) { (self.code, reason) = (code, nil) }
+    /// The number of the reason of an ``MSALError/internal``.
+    let reason: Int?
 
-    init(_ reason: MSALInternalError) { (code, self.reason) = (.internal, reason) }
+    /// What MSAL's own converter hands on as the reason of an internal error, although it has a code for it.
+    static let serverError = MSALVerdict(code: .internal, reason: MSALError.serverError.rawValue)
+
+    private init(code: MSALError, reason: Int?) { (self.code, self.reason) = (code, reason) }
+
+    init(_ code: MSALError) { self.init(code: code, reason: nil) }
+
+    init(_ reason: MSALInternalError) { self.init(code: .internal, reason: reason.rawValue) }
 
     init(_ error: any Error) {
         self =
@@ -168,7 +175,7 @@ private struct MSALVerdict {
             case .invalidGrant: Self(.invalidGrant)
             case .invalidScope: Self(.invalidScope)
             case .unauthorizedClient: Self(.unauthorizedClient)
-            case .serverError: Self(.serverError)
+            case .serverError: .serverError
             default: Self(.authorizationFailed)
             }
     }
@@ -183,7 +190,7 @@ extension NSError {
         var facts: [String: Any] = [NSUnderlyingErrorKey: error]
         facts[NSLocalizedDescriptionKey] = "\(error)"
         facts[MSALErrorDescriptionKey] = "\(error)"
-        facts[MSALInternalErrorCodeKey] = verdict.reason?.rawValue
+        facts[MSALInternalErrorCodeKey] = verdict.reason
         if let refusal = refusal(behind: error) {
             facts[MSALOAuthErrorKey] = refusal.code.rawValue
             facts[MSALOAuthSubErrorKey] = refusal.suberror

@@ -126,8 +126,7 @@ extension MSALPublicClientApplication {
         let known =
             try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))
         return try known.filter(criteria.fits).map { account in
-            let idToken = try store.idTokens(of: account.id, client: client).first?.idToken
-            return MSALAccount(account, claims: idToken?.claims)
+            MSALAccount(account, claims: try store.idTokens(of: account.id, client: client).map(\.idToken.claims))
         }
     }
 

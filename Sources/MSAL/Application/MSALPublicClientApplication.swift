@@ -133,7 +133,13 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         return try await translatingErrors {
             let agent = session.map { SessionAgent(session: $0, application: application) }
             defer { agent?.close() }
-            return try MSALResult(await application.acquireToken(request, in: agent), correlationID: id)
+            let result = try await application.acquireToken(request, in: agent)
+            let client = application.configuration.clientID
+            // The user is signed in, also where the store cannot tell what it has of other tenants.
+            let stored = try? await application.store.performRead {
+                try $0.idTokens(of: result.account.id, client: client).map(\.idToken.claims)
+            }
+            return try MSALResult(result, others: stored ?? [], correlationID: id)
         }
     }
 
@@ -141,19 +147,29 @@ public class MSALPublicClientApplication: @unchecked Sendable {
         try await translatingErrors {
             let token = try await application.acquireTokenSilently(request)
             let client = application.configuration.clientID
-            let (account, idToken) = try await application.store.performRead { store in
-                let idTokens = try store.idTokens(of: request.account, client: client)
-                return (try store.account(request.account), idTokens.first?.idToken)
+            let (account, idTokens) = try await application.store.performRead { store in
+                (try store.account(request.account), try store.idTokens(of: request.account, client: client))
             }
             guard let account else { throw AcquisitionError.interactionRequired(.signedOut) }
             return try MSALResult(
                 token,
                 of: account,
-                idToken: idToken,
+                idToken: idTokens.first { $0.isOf(token.accessToken, of: account) }?.idToken,
+                claims: idTokens.map(\.idToken.claims),
                 authority: request.authority ?? application.configuration.authority(for: account),
                 correlationID: id
             )
         }
+    }
+}
+
+extension StoredIDToken {
+    /// Whether it is of the tenant that an access token of its account is of.
+    fileprivate func isOf(_ token: AccessToken, of account: Account) -> Bool {
+        let tenant = Authority.isTenantless(token.tenantID) ? account.utid ?? "" : token.tenantID
+        // An imported row may name a tenant by a domain, and issuers other than Microsoft's have but one.
+        guard Cloud.hasTenants(account.id.issuer), ClientInfo.isTenantID(tenant) else { return true }
+        return tenantID.lowercased() == tenant.lowercased()
     }
 }
 

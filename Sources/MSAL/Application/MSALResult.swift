@@ -8,7 +8,7 @@ public final class MSALResult: Sendable {
     private let token: TokenResult?
     private let idTokenSecret: Secret?
 
-    /// The newest ID token of the account, as the issuer signed it.
+    /// The newest ID token from the access token's tenant, as the issuer signed it.
     public var idToken: String? { idTokenSecret?.reveal() }
 
     /// The account that the token is for.
@@ -41,11 +41,13 @@ public final class MSALResult: Sendable {
     /// `Bearer`.
     public var authenticationScheme: String { token?.accessToken.authorizationScheme ?? "Bearer" }
 
-    convenience init(_ result: AuthenticationResult, correlationID: UUID?) throws {
+    /// A sign-in; `others` are the claims of what the store has besides its ID token.
+    convenience init(_ result: AuthenticationResult, others: [Claims], correlationID: UUID?) throws {
         try self.init(
             result.token,
             of: result.account,
             idToken: result.idToken,
+            claims: [result.idToken.claims] + others,
             authority: result.authority,
             correlationID: correlationID
         )
@@ -55,17 +57,18 @@ public final class MSALResult: Sendable {
         _ token: TokenResult?,
         of account: Account,
         idToken: IDToken?,
+        claims: [Claims],
         authority: Authority,
         correlationID: UUID?
     ) throws {
         self.token = token
-        self.account = MSALAccount(account, claims: idToken?.claims)
+        self.account = MSALAccount(account, claims: claims)
         idTokenSecret = idToken?.secret
         self.authority = try MSALAuthority(authority)
         correlationId = correlationID ?? UUID()
         let profile =
             account.tenantProfile(for: token?.accessToken)
             ?? TenantProfile(tenantID: account.utid ?? "", localAccountID: account.uid, isHome: true)
-        tenantProfile = MSALTenantProfile(profile, of: account, claims: idToken?.claims)
+        tenantProfile = MSALTenantProfile(profile, of: account, claims: claims)
     }
 }

@@ -15,7 +15,7 @@ public struct MSALNativeAuthUserAccountResult: Sendable {
     let user: NativeAuthUserAccount
 
     /// The account that is signed in.
-    public var account: MSALAccount { MSALAccount(user.account, claims: user.accountClaims) }
+    public var account: MSALAccount { MSALAccount(user.account, claims: [user.accountClaims]) }
 
     /// The newest ID token, as the issuer signed it.
     public var idToken: String? { user.idToken.secret.reveal() }
