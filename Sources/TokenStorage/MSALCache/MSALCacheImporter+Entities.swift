@@ -92,7 +92,7 @@ extension MSALCacheImporter {
                 && isHomeTenant(profile.realmFold, homeAccountID, at: environment)
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
-        count(change != .none, \.accounts, account: account)
+        count(change != .none, \.profiles, account: account)
     }
 
     mutating func takeAccessToken(_ entity: MSALEntity, _ bucket: MSALBucket) throws {

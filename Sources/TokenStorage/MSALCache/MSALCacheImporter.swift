@@ -75,7 +75,7 @@ struct MSALCacheImporter {
         for row in mended.values { try session.deleteUnrecognizedEntry(row) }
         // Those that were made now are as old as this import.
         for account in changedAccounts.subtracting(session.newAccounts) { try session.touchAccount(account) }
-        report.changedAccounts = changedAccounts.count
+        report.accounts = changedAccounts.count
         report.accountNames = try changedAccounts.sorted().prefix(PurgeCounts.namedAccounts)
             .flatMap { try session.accountNames($0) }
         try entries.end()

@@ -95,8 +95,11 @@ extension StoreReading {
 
 /// What an import took in, by kind.
 public struct ImportReport: Hashable, Sendable {
-    /// Accounts that were taken in.
+    /// How many accounts something was added to, or changed of; a document may have several entries for one.
     public var accounts = 0
+
+    /// Entries of accounts in a tenant that were taken in.
+    package var profiles = 0
 
     /// Access tokens that were taken in.
     public var accessTokens = 0
@@ -119,10 +122,7 @@ public struct ImportReport: Hashable, Sendable {
     /// Entries that were not taken in; they are kept aside and come back out on export.
     public var rejected: [Rejection] = []
 
-    /// How many accounts something was added to, or changed of.
-    public var changedAccounts = 0
-
-    /// What people call those accounts, of the first five.
+    /// What people call the accounts, of the first five.
     public var accountNames: [String] = []
 
     /// An entry that was not taken in.
@@ -148,7 +148,7 @@ public struct ImportReport: Hashable, Sendable {
     public init() {}
 
     /// How many entries were added or changed.
-    package var changes: Int { accounts + accessTokens + refreshTokens + idTokens + appMetadata + other }
+    package var changes: Int { profiles + accessTokens + refreshTokens + idTokens + appMetadata + other }
 }
 
 /// A bucket of the unified cache that the MSAL libraries share.

@@ -115,14 +115,14 @@ private struct ImportSummary {
     /// The accounts of a dry run by name, as far as they are few.
     private var names: String {
         guard isDryRun, !report.accountNames.isEmpty else { return "" }
-        return ": " + report.accountNames.listed(of: report.changedAccounts)
+        return ": " + report.accountNames.listed(of: report.accounts)
     }
 
     private func document(on console: Console) throws {
         try console.document {
             $0.member("dryRun", isDryRun)
             $0.array("accountNames", report.accountNames)
-            $0.member("accountTotal", report.changedAccounts)
+            $0.member("accountTotal", report.accounts)
             $0.object("imported") {
                 $0.member("accounts", report.accounts)
                 $0.member("accessTokens", report.accessTokens)

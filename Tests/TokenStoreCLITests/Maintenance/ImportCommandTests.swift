@@ -1,4 +1,6 @@
 import Foundation
+import OAuth
+import TestSupport
 import TestTraits
 import Testing
 
@@ -52,6 +54,25 @@ struct ImportCommandTests {
         #expect(second["accountTotal"] as? Int == 1)
         #expect(try scratch.run("list", "--json", "--tokens").output == before)
         #expect(try scratch.run("import", "--dry-run", input: "no JSON").status == 1)
+    }
+
+    @Test func `accounts are counted, not their entries`() throws {
+        let row: KeyValuePairs<String, JSONValue> = ["realm": "t2", "username": "guest@example.net"]
+        let guest = JSONValue.cache(
+            accessTokens: [.accessToken("a", "s1"), .accessToken("b", "s1", ["realm": "t2"])],
+            accounts: [.account(), .account(row)]
+        ).serialized
+        let scratch = try ScratchDirectory()
+        let trial = try scratch.run("import", "--dry-run", input: guest).output
+        #expect(trial.hasPrefix("would import 1 account, 2 access tokens, "))
+        let imported = try scratch.run("import", "--json", input: guest).json
+        #expect((imported["imported"] as? [String: Int])?["accounts"] == 1)
+        #expect(imported["accountTotal"] as? Int == 1)
+        #expect(try scratch.run("list", "--json").json["total"] as? Int == 1)
+        let again = try scratch.run("import", input: guest).output
+        #expect(again.hasPrefix("imported 0 accounts, 0 access tokens") && again.contains("unchanged 4,"))
+        let tokens = JSONValue.cache(accessTokens: [.accessToken("c", "s1", ["home_account_id": "u2.t1"])]).serialized
+        #expect(try scratch.run("import", input: tokens).output.hasPrefix("imported 1 account, 1 access token, "))
     }
 
     @Test func `an unreadable row is reported, and the others are imported`() throws {
