@@ -92,8 +92,10 @@ public struct SilentRequest: Hashable, Sendable {
     ///
     /// Where a bearer token was asked for any type serves, as that of a token which is bound to the key of the store.
     func requireType(of result: TokenResult) throws(AcquisitionError) {
-        let token = result.accessToken
-        let isOfType = ["", "bearer", token.tokenType.folded].contains(tokenType.folded)
+        // What nearly all ask for, without a string for each of them.
+        if keyID == nil, tokenType == "Bearer" { return }
+        let (token, type) = (result.accessToken, tokenType.folded)
+        let isOfType = type.isEmpty || type == "bearer" || type == token.tokenType.folded
         guard isOfType, keyID == nil || keyID == token.keyID else { throw .otherTokenType(result) }
     }
 

@@ -101,7 +101,12 @@ extension TokenManager {
             let authority = try Authority(of: account, requested: nil)
             let documents = documents(of: authority, over: transport)
             guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
-            return .endpoint(RevocationEndpoint(url, transport: transport, limits: options.limits), options.logger)
+            let (transport, limits, longest) = (transport, options.limits, options.longestRefresh)
+            // A transport that keeps no limits would hold the account for ever: nobody can end a sign-out that has begun.
+            let endpoint = { @Sendable in
+                RevocationEndpoint(url, transport: BoundedTransport(transport, end: .now + longest), limits: limits)
+            }
+            return .endpoint(endpoint, options.logger)
         } catch {
             // Whatever it is that a transport throws where the task was cancelled.
             try Task.checkCancellation()
@@ -119,7 +124,7 @@ package struct SignOutOutcome: Sendable {
 
 /// How an account's refresh tokens are revoked, or why they are not.
 private enum Revocation: Sendable {
-    case endpoint(RevocationEndpoint, Logger)
+    case endpoint(@Sendable () -> RevocationEndpoint, Logger)
     case nothing
     case notOffered
     case failed(String)
@@ -146,7 +151,7 @@ private enum Revocation: Sendable {
         case .failed(let reason): return .failed(reason)
         case .endpoint(let endpoint, let logger):
             do {
-                try await endpoint.revoke(token.secret, clientID: token.clientID)
+                try await endpoint().revoke(token.secret, clientID: token.clientID)
                 return .revoked
             } catch {
                 logger.info("a refresh token was not revoked", metadata: ["reason": "\(error)"])

@@ -34,7 +34,8 @@ extension StoreConnection {
     /// The same for tokens that are bound to the DPoP key of the account and client; nil where there is none, or a
     /// token of another kind or key was asked for.
     func boundQuery(_ query: TokenQuery) throws -> TokenQuery? {
-        guard ["bearer", "dpop"].contains(AccessTokenRow.fold(tokenType: query.tokenType)),
+        let type = AccessTokenRow.fold(tokenType: query.tokenType)
+        guard type == "bearer" || type == "dpop",
             let key = try boundKeyID(of: query.account, client: query.clientID), query.keyID ?? key == key
         else { return nil }
         var bound = query
