@@ -35,7 +35,7 @@ struct PlantedNumberTests {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         #expect(try fixture.request("s1") == .hit("a"))
         try plant(fixture, "access_token", column, type)
-        #expect(try fixture.request("s1") == .refresh(["r"]))
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
         #expect(try fixture.store.check().isEmpty == false)
     }
 

@@ -67,7 +67,7 @@ struct PlantedTriggerTests {
 
     @Test(arguments: [
         ("account", "policy            TEXT"), ("refresh_token", "family_id       TEXT"),
-        ("access_token", "extended_expires_on INTEGER"), ("id_token", "extra           BLOB"),
+        ("access_token", "refresh_on          INTEGER"), ("id_token", "extra           BLOB"),
     ])
     func `a row that a planted constraint ignores is not said to be stored`(table: String, column: String) throws {
         let fixture = try TestStore()
