@@ -122,6 +122,9 @@ package final class StoreConnection {
     /// When the answer that is being stored was received, if that was earlier; Unix seconds.
     var answerTime: Int64?
 
+    /// Whether a store that is older than such an answer took the place of the one that asked: a backup was restored.
+    var isOlderThanAnswer = false
+
     /// Unix seconds.
     package var now: Int64 { answerTime ?? options.seconds }
 

@@ -96,8 +96,10 @@ extension StoreConnection {
 
     private func takeIn(_ answer: PendingAnswer, from file: PendingFile) throws -> SavedTokens? {
         answerTime = answer.receivedAt
-        defer { answerTime = nil }
+        defer { (answerTime, isOlderThanAnswer) = (nil, false) }
         return try write {
+            // What was done in the same store since is in its record.
+            isOlderThanAnswer = try lastEvent() <= answer.lastEvent
             let answerID = String(file.id, radix: 16)
             guard try !isTakenIn(answerID: answerID) else { return nil }
             let saved = try isOvertaken(answer) ? nil : save(answer)

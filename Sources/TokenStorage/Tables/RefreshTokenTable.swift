@@ -255,13 +255,13 @@ extension StoreConnection {
         } ?? false
     }
 
-    /// Whether a row, which is intact, has an older token of the same client than the one that an answer was given for.
-    ///
-    /// The answer waited while a backup took the place of the store. A sign-in or a refresh since then is newer.
+    /// Whether a row, which is intact, has an older token of the same client than the one that an answer was given for:
+    /// a backup took the place of the store while the answer waited.
     private func isOlder(_ row: Row, than token: StoredRefreshToken) -> Bool {
         let table = SealedTable.refreshToken
-        guard let answerTime, row.text(table["client_fold"]) == token.clientID.folded else { return false }
-        return row.integer(table["generation"]) < token.generation && row.integer(table["modified_at"]) < answerTime
+        guard isOlderThanAnswer, row.text(table["client_fold"]) == token.clientID.folded else { return false }
+        // A sign-in or a refresh since the backup was restored is later than the answer.
+        return row.integer(table["generation"]) < token.generation && row.integer(table["modified_at"]) < now
     }
 
     private static let rowOfToken = SQL { dialect in

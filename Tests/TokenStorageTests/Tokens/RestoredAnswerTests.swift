@@ -64,4 +64,26 @@ struct RestoredAnswerTests {
         #expect(try refreshTokens(fixture.store) == ["r9"])
         #expect(try fixture.path.pendingAnswers().isEmpty)
     }
+
+    @Test(arguments: [false, true])
+    func `a session that began again in the same store is newer than an answer that waits`(isImported: Bool) throws {
+        let fixture = try scene()
+        for token: JSONValue in ["r1", "r2"] { try fixture.refresh(.signIn(["refresh_token": token])) }
+        let other = try fixture.another()
+        try other.write { _ in _ = try fixture.refresh(.signIn(["refresh_token": "r3"])) }
+        let name = try #require(try PendingFile.all(of: fixture.path).first).name
+        let content = try Data(contentsOf: URL(filePath: name))
+        try FileManager.default.removeItem(atPath: name)
+        _ = try other.purge(.all)
+        if isImported {
+            try other.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
+        } else {
+            try fixture.signIn(.signIn(["refresh_token": "r1"]))
+        }
+        fixture.clock.seconds += 10
+        try content.write(to: URL(filePath: name))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+        try other.takeInAnswers()
+        #expect(try refreshTokens(other) == ["r1"])
+    }
 }
