@@ -77,18 +77,23 @@ extension StoreReading {
 
     /// The newest ID token of an account from an authority; nil: from the tenant that the account is at home in.
     ///
-    /// At an issuer that has no tenants it is the newest of all.
+    /// At an issuer that has no tenants, and of a user flow, it is the newest of all; none is from an authority that is
+    /// not the account's.
     package func idToken(
         of account: Account.ID,
         client: String,
         from authority: Authority?
     ) throws -> StoredIDToken? {
+        guard authority?.vouches(for: account) ?? true else { return nil }
         var query = TokenQuery(account: account, clientID: client, scope: Scope([]))
         query.authority = authority
         return try read { session in
             try session.connection.read {
                 guard let row = try session.accountRow(account) else { return nil }
-                let tenant = try session.tenant(query)
+                if let userFlow = authority?.userFlow { try session.requireUserFlow(userFlow, of: account) }
+                let isOfUserFlow = try session.account(row)?.userFlow != nil
+                if isOfUserFlow, let authority, authority.userFlow == nil { return nil }
+                let tenant = try isOfUserFlow ? nil : session.tenant(query)
                 return try session.idTokens(row, client: client).first { tenant == nil || $0.tenantID == tenant }
             }
         }
