@@ -221,21 +221,21 @@ struct TokenStoreCommand: ParsableCommand {
         exit(withError: ExitCode(failure.status.code))
     }
 
-    /// The commands that change something, and say so once it is done.
+    /// The commands that may change something, and say so once it is done.
     private static var changes: [any ParsableCommand.Type] {
         [
             LogoutCommand.self, UseCommand.self, TagCommand.self, PurgeCommand.self, ImportCommand.self,
             RestoreCommand.self, RekeyCommand.self, InitCommand.self, MigrateCommand.self, CopyCommand.self,
+            LoginCommand.self, SignUpCommand.self, ResetPasswordCommand.self, CheckCommand.self,
         ]
     }
 
-    /// The failure, which says that the change was made where only the report of it could not be written.
+    /// The failure, which says that the change may be made where only the report of it could not be written.
     private static func tellingOfChange(_ failure: CommandFailure, _ arguments: ArraySlice<String>) -> CommandFailure {
         let isChange = changes.contains { $0.configuration.commandName == arguments.first }
-        guard failure.facts.isOfOutput, isChange, !arguments.contains("--dry-run"), let hint = failure.hint else {
-            return failure
-        }
-        return failure.hinting(hint + "; what was to be changed is changed")
+        let isLook = ["--dry-run", "--help", "-h"].contains(where: arguments.contains)
+        guard failure.facts.isOfOutput, isChange, !isLook, let hint = failure.hint else { return failure }
+        return failure.hinting(hint + "; what was to be changed may be changed already")
     }
 
     /// What `--store` says, also where the arguments as a whole cannot be read.

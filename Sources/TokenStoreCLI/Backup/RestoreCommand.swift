@@ -56,7 +56,7 @@ struct RestoreCommand: ParsableCommand {
             }
         }
         try RestoreReport(restore: restore, path: path).write(arguments, isDone: true, on: console)
-        if let advice = keyAdvice(restore.backup, directory: path.directory) { console.warn(advice) }
+        if let advice = keyAdvice(restore.backup, directory: path.directory) { console.note(advice) }
     }
 
     /// How the store finds its key by itself, where that was read from another file than the one that it names.

@@ -166,7 +166,7 @@ private struct LogoutReport {
             }
         }
         if case .unfinished(let error) = outcome.erasure { console.warn(CommandFailure(error).sentence) }
-        if let advice = browser?.advice { console.warn(advice) }
+        if let advice = browser?.advice { console.note(advice) }
         guard !arguments.json else {
             return try LogoutDocument(plan: plan, outcome: outcome, browser: browser).write(on: console)
         }

@@ -162,6 +162,6 @@ struct RekeyCommand: ParsableCommand {
             for file in removed { try console.line("removed \(file)".printable) }
             try console.output.flush()
         }
-        if !arguments.json, let note = report.note { console.warn(note) }
+        if !arguments.json, let note = report.note { console.note(note) }
     }
 }

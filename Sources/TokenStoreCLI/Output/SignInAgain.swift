@@ -62,12 +62,12 @@ struct SignInAgain {
         var failure = failure
         failure.facts.concern(account)
         // Where the account says nothing of its authority, there is no command.
-        guard let hint = failure.hint, Self.asks(hint) || Self.advice.contains(where: { hint.contains($0) }),
+        guard let hint = failure.hint, asks(hint) || Self.advice.contains(where: { hint.contains($0) }),
             let command = try? command(after: hint)
         else {
             return failure
         }
-        return failure.hinting(Self.asks(hint) ? "\(hint) with '\(command)'" : "\(hint): '\(command)'")
+        return failure.hinting(asks(hint) ? "\(hint) with '\(command)'" : "\(hint): '\(command)'")
     }
 
     private static let advice = ["sign in again", "sign in with DPoP", "sign in with user flow"]
@@ -76,11 +76,16 @@ struct SignInAgain {
     private static let elsewhere = "sign in there"
 
     /// Whether a text ends with the advice to sign in, behind which the command follows.
-    private static func asks(_ text: String) -> Bool { text.hasSuffix("sign in again") || text.hasSuffix(elsewhere) }
+    ///
+    /// At another issuer that is not Microsoft's the client would be another, so that there is no command.
+    private func asks(_ text: String) -> Bool {
+        guard text.hasSuffix(Self.elsewhere) else { return text.hasSuffix("sign in again") }
+        return authority.map { Cloud.contains($0.environment) } ?? false
+    }
 
     /// A sentence that ends with the advice, with the command behind it.
     func completing(_ sentence: String) -> String {
-        guard Self.asks(sentence), let command = try? command(after: sentence) else { return sentence }
+        guard asks(sentence), let command = try? command(after: sentence) else { return sentence }
         return "\(sentence) with '\(command)'"
     }
 

@@ -107,7 +107,7 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func copy(from source: StoreLocation, to target: StoreLocation, _ console: Console) throws {
-        let plan = try current(source) { try TokenStore.planCopy(from: source, reading: reading) }
+        let plan = try TokenStore.planCopy(from: source, reading: reading)
         if dryRun { return try write(plan, source, target, "would \(verb)", console) }
         let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
         let question =
@@ -146,20 +146,6 @@ struct CopyCommand: ParsableCommand {
         )
     }
 
-    /// What `body` returns of the source, for which a file of an older version is brought up to date, unless nothing is
-    /// to be changed.
-    private func current<Result>(_ source: StoreLocation, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as TokenStoreError where error.remedy?.code == .openForWriting && !dryRun {
-            var options = reading
-            // Who asks for the key of a store that was moved is told only that.
-            options.unlocks = false
-            try TokenStore.migrate(at: source, options: options)
-            return try body()
-        }
-    }
-
     /// Says that an earlier run has done it; what programs have changed at the target since then is as it was.
     private func tellDone(_ source: StoreLocation, _ target: StoreLocation, _ console: Console) throws {
         if arguments.json {
@@ -180,7 +166,7 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func undoMove(of source: StoreLocation, _ console: Console) throws {
-        var undo = try current(source) { try TokenStore.undoMove(at: source, options: reading, dryRun: true) }
+        var undo = try TokenStore.undoMove(at: source, options: reading, dryRun: true)
         if undo.place != nil, !dryRun {
             let question = "Let programs write to \(source) again, although the store was moved"
             try Confirmation(question: question).ask(arguments, isGiven: yes)

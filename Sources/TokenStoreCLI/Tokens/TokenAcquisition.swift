@@ -97,7 +97,7 @@ struct TokenAcquisition: ParsableArguments {
     private func warn(of result: TokenResult, _ again: @autoclosure () -> SignInAgain, _ console: Console) {
         guard result.interactionSoon else { return }
         let command = (try? again().command()).map { ", with '\($0)'" } ?? ""
-        console.warn("sign in again before this token expires\(command)")
+        console.note("sign in again before this token expires\(command)")
     }
 
     private func signInAgain(

@@ -23,14 +23,18 @@ struct CopyCommandTests {
         #expect(try scratch.run("list", "--json").json["total"] as? Int == 12)
     }
 
-    @Test func `a copy brings a file of an older version up to date, and a trial says how`() throws {
+    @Test func `a copy of a file of an older version changes nothing and says how it goes`() throws {
         let scratch = try oldFile()
         let target = scratch.path("new/tokenstore.db")
         let before = try scratch.contents("tokenstore.db")
-        let trial = try scratch.run("copy", "--dry-run", scratch.store, target)
-        #expect(trial.status == 1)
-        #expect(trial.error.contains("'tokenstore migrate --store \(scratch.store)'"), "\(trial.error)")
+        for options in [["--dry-run"], ["--yes"], ["--undo", "--yes"]] {
+            let places = options.contains("--undo") ? [scratch.store] : [scratch.store, target]
+            let outcome = try scratch.command(["copy"] + options + places)
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("'tokenstore migrate --store \(scratch.store)'"), "\(outcome.error)")
+        }
         #expect(try scratch.contents("tokenstore.db") == before)
+        #expect(try scratch.run("migrate", "--store", scratch.store).status == 0)
         let copied = try scratch.run("copy", "--yes", scratch.store, target)
         #expect(copied.status == 0, "\(copied.error)")
         #expect(copied.output.hasPrefix("moved 12 accounts"), "\(copied.output)")
