@@ -98,7 +98,7 @@ package struct Row {
     package func optionalBlob(_ column: CInt) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
     /// What a column holds; what is neither a number nor a text is the server's bytes.
-    package func kind(_ column: CInt) -> ValueKind {
+    fileprivate func kind(_ column: CInt) -> ValueKind {
         if isNull(column) { return .null }
         return switch call.pointee.PQftype(result, column) {
         case ObjectID.integer8, ObjectID.integer4, ObjectID.integer2, ObjectID.bool, ObjectID.objectID,

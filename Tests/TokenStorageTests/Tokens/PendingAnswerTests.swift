@@ -14,7 +14,7 @@ struct PendingAnswerTests {
     }
 
     /// A store with a session, whose waits are short.
-    private func scene() throws -> TestStore {
+    func scene() throws -> TestStore {
         let fixture = try TestStore {
             $0.answerWait = .milliseconds(20)
             $0.pendingWait = .milliseconds(20)

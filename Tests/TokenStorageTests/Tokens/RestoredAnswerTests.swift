@@ -9,14 +9,7 @@ import Testing
 /// An answer that waits in a file while a backup is put in the place of the store beside it.
 @Suite(.aboutFiles("a server has no files beside it"))
 struct RestoredAnswerTests {
-    private func scene() throws -> TestStore {
-        let fixture = try TestStore {
-            $0.answerWait = .milliseconds(20)
-            $0.pendingWait = .milliseconds(20)
-        }
-        try fixture.take(.standardCache(.accessToken("a", "s1")))
-        return fixture
-    }
+    private func scene() throws -> TestStore { try PendingAnswerTests().scene() }
 
     /// Restores a backup from before the last three refreshes, the answer to the last of which waits in a file.
     ///
