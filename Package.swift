@@ -75,11 +75,12 @@ let package = Package(
         .target(name: "Database", dependencies: ["PostgreSQL", "SQL", "SQLite"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
+        .target(name: "CSealing", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "OAuth"),
         .target(
             name: "Sealing",
             dependencies: [
-                "CProcess", "OAuth",
+                "CProcess", "CSealing", "OAuth",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]

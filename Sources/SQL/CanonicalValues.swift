@@ -44,8 +44,10 @@ package final class CanonicalValues {
     /// Adds a value of a kind that no program of this package writes: nothing was ever sealed with it, so nothing opens.
     package func appendForeign() { append(byte: 6, room: 0) }
 
+    @inline(__always)
     private func append(tag: ValueKind, room: Int) { append(byte: tag.rawValue, room: room) }
 
+    @inline(__always)
     private func append(byte: UInt8, room: Int) {
         if capacity - count <= room { grow(by: room) }
         start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -53,6 +55,7 @@ package final class CanonicalValues {
     }
 
     /// There is room for it.
+    @inline(__always)
     private func write(_ number: Int64) {
         start.storeBytes(of: number.bigEndian, toByteOffset: count, as: Int64.self)
         count += 8

@@ -1,11 +1,3 @@
-import Crypto
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// What a sealed value is bound to; its layout is always: format, data key id, nonce, ciphertext, tag.
 ///
 /// A data key knows its format from how it is wrapped, so that a value of an older one cannot be put in the place of a
@@ -30,19 +22,6 @@ package enum SealedFormat: UInt8, Sendable {
     func writeHeader(keyID: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
         bytes[0] = rawValue
         bytes.storeBytes(of: keyID.bigEndian, toByteOffset: 1, as: UInt32.self)
-    }
-
-    /// A random nonce.
-    static func nonce() throws -> AES.GCM.Nonce {
-        #if canImport(Darwin)
-        return AES.GCM.Nonce()
-        #else
-        // One call of the kernel, where swift-crypto makes two: a sixth of the cost of sealing a value.
-        return try withUnsafeTemporaryAllocation(byteCount: nonceCount, alignment: 1) { bytes in
-            guard getentropy(bytes.baseAddress, bytes.count) == 0 else { return AES.GCM.Nonce() }
-            return try AES.GCM.Nonce(data: UnsafeRawBufferPointer(bytes))
-        }
-        #endif
     }
 }
 

@@ -2,12 +2,6 @@ import Crypto
 package import OAuth
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Seals values with AES-256-GCM under one data key, and hashes under keys derived from it.
 ///
 /// Each value has its own random nonce; one data key is good for 2^32 values (NIST SP 800-38D, section 8.3).
@@ -37,23 +31,19 @@ package struct Sealer: Sendable {
         as location: SealedLocation,
         with clear: UnsafeRawBufferPointer = .empty
     ) throws(SealingError) -> [UInt8] {
-        let body: Data
+        let count = SealedFormat.overhead + plaintext.count
         do {
-            let box = try location.withAssociatedData(format, keyID: keyID, clear) {
-                try AES.GCM.seal(plaintext, using: keys.sealing, nonce: SealedFormat.nonce(), authenticating: $0)
+            return try [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+                let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count])
+                format.writeHeader(keyID: keyID, to: bytes)
+                let box = UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...])
+                try location.withAssociatedData(format, keyID: keyID, clear) {
+                    try keys.values.seal(plaintext, authenticating: $0, into: box)
+                }
+                written = count
             }
-            guard let combined = box.combined else { preconditionFailure("a nonce of 12 bytes is combined") }
-            body = combined
         } catch {
             throw .valueTooLarge(count: plaintext.count)
-        }
-        return [UInt8](unsafeUninitializedCapacity: SealedFormat.headerCount + body.count) { buffer, count in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            format.writeHeader(keyID: keyID, to: bytes)
-            body.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...]).copyMemory(from: $0)
-            }
-            count = SealedFormat.headerCount + body.count
         }
     }
 
@@ -86,12 +76,10 @@ package struct Sealer: Sendable {
         // An older format is bound to less.
         guard sealed[0] == format.rawValue else { throw .damaged(location) }
         do {
-            let body = UnsafeRawBufferPointer(rebasing: sealed[SealedFormat.headerCount...])
-            let box = try AES.GCM.SealedBox(combined: body)
-            var plaintext = try location.withAssociatedData(format, keyID: keyID, clear) {
-                try AES.GCM.open(box, using: keys.sealing, authenticating: $0)
+            let box = UnsafeRawBufferPointer(rebasing: sealed[SealedFormat.headerCount...])
+            return try location.withAssociatedData(format, keyID: keyID, clear) {
+                try keys.values.open(box, authenticating: $0)
             }
-            return Secret(moving: &plaintext)
         } catch {
             throw .damaged(location)
         }
@@ -161,14 +149,13 @@ extension Sealer {
 ///
 /// A class, so that a copy of a sealer counts one reference and not one for each key.
 final class DerivedKeys: Sendable {
-    let sealing: SymmetricKey
+    let values: ValueCipher
     private let key: DataKey
     private let kept = AtomicLazyReference<HashKeys>()
 
     init(of key: DataKey) {
         self.key = key
-        sealing = Self.derived("tokenstore 1 sealed value", from: key)
-        sealing.withUnsafeBytes(lockInMemory)
+        values = ValueCipher(Self.derived("tokenstore 1 sealed value", from: key))
     }
 
     /// Derived at the first use: a lookup needs none of them.

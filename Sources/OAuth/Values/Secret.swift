@@ -24,6 +24,15 @@ public struct Secret: Sendable {
         bytes = WipedBytes(copying: buffer)
     }
 
+    /// Has `body` write the bytes, all of them.
+    package init<Failure: Error>(
+        byteCount: Int,
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        bytes = WipedBytes(byteCount: byteCount)
+        try body(bytes.buffer)
+    }
+
     /// The number of bytes.
     public var count: Int { bytes.buffer.count }
 
@@ -83,8 +92,10 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 private final class WipedBytes: @unchecked Sendable, CustomReflectable {
     let buffer: UnsafeMutableRawBufferPointer
 
-    init(copying source: UnsafeRawBufferPointer) {
-        buffer = .allocate(byteCount: source.count, alignment: 1)
+    init(byteCount: Int) { buffer = .allocate(byteCount: byteCount, alignment: 1) }
+
+    convenience init(copying source: UnsafeRawBufferPointer) {
+        self.init(byteCount: source.count)
         buffer.copyMemory(from: source)
     }
 

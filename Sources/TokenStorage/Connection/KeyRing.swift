@@ -87,6 +87,8 @@ struct KeyRing: Sendable {
 
     var ids: Set<UInt32> { Set(sealers.map(\.keyID)) }
 
+    /// Inlined, as a call would copy the ring.
+    @inline(__always)
     func sealer(_ id: UInt32) -> Sealer? { sealers.first { $0.keyID == id } }
 
     /// Every key that values may be sealed under.

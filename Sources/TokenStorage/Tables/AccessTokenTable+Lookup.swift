@@ -116,7 +116,11 @@ extension StoreConnection {
     private static func asksForDefault(_ scope: String) -> Bool {
         var scope = scope
         return scope.withUTF8 { bytes in
-            bytes.indices.contains { bytes[$0] == UInt8(ascii: "/") && bytes[$0...].starts(with: "/.default".utf8) }
+            // A dot behind a slash is rare, and the comparison of sequences slow.
+            bytes.indices.dropLast().contains {
+                bytes[$0] == UInt8(ascii: "/") && bytes[$0 + 1] == UInt8(ascii: ".")
+                    && bytes[$0...].starts(with: "/.default".utf8)
+            }
         }
     }
 

@@ -47,8 +47,10 @@ extension StoreConnection {
     private func bestTokens(
         _ query: TokenQuery
     ) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
-        var best: (candidate: AccessTokenCandidate, token: AccessToken)?
-        var extended: (candidate: AccessTokenCandidate, token: AccessToken)?
+        // Apart from the tokens, as a token that is returned alone need not be copied.
+        var best: (usable: AccessTokenCandidate?, extended: AccessTokenCandidate?)
+        var usable: AccessToken?
+        var extended: AccessToken?
         let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query, scope: wanted, acceptsDeclined: query.acceptsDeclined) { row in
             let candidate = AccessTokenCandidate(
@@ -61,17 +63,17 @@ extension StoreConnection {
             guard let candidate else { return false }
             let isExtended = candidate.extendedExpiresOn.map { $0 > now } ?? false
             guard candidate.isUsable || isExtended,
-                (candidate.isUsable ? best : extended).map({ candidate.outranks($0.candidate) }) ?? true,
+                (candidate.isUsable ? best.usable : best.extended).map({ candidate.outranks($0) }) ?? true,
                 let token = try openCandidate(row, candidate, query.scope)
             else { return false }
             if !candidate.isUsable {
-                extended = (candidate, token)
+                (best.extended, extended) = (candidate, token)
             } else if query.scope.isMet(by: token.scope) {
-                best = (candidate, token)
+                (best.usable, usable) = (candidate, token)
             }
             return true
         }
-        return (best?.token, best?.candidate.isAging ?? false, extended?.token)
+        return (usable, best.usable?.isAging ?? false, extended)
     }
 
     /// An access token for no API in particular, else the newest one, and whether it is good to use.
