@@ -28,7 +28,11 @@ struct FleetServer: Sendable {
 
     /// Starts a server that keeps what it has committed, and makes a store with its key in a directory of the run.
     init(_ bench: Bench, _ settings: [String] = []) throws {
-        try self.init(bench, on: TestServer(["fsync = on"] + settings + Self.transportSecurity()))
+        let folder = try Self.makeCertificate()
+        // The server has read them when it has started.
+        defer { _ = try? Shell.run("/bin/rm", "-rf", folder) }
+        let security = ["ssl = on", "ssl_cert_file = '\(folder)/chain'", "ssl_key_file = '\(folder)/key'"]
+        try self.init(bench, on: TestServer(["fsync = on"] + settings + security))
     }
 
     /// Makes a store on a server that is there.
@@ -48,8 +52,8 @@ struct FleetServer: Sendable {
 
     func stop() { server.stop() }
 
-    /// Certificate and key, which a server takes only from a place of its own.
-    private static func transportSecurity() throws -> [String] {
+    /// The directory of a certificate and its key, which a server takes only from a place of its own.
+    private static func makeCertificate() throws -> String {
         guard PrivateAuthority.isAvailable else { throw BenchFailure("openssl is missing, which makes certificates") }
         let authority = try PrivateAuthority()
         let folder = "/tmp/tokenstore-tls-\(UUID().uuidString.prefix(8))"
@@ -58,7 +62,7 @@ struct FleetServer: Sendable {
             if [ "$(id -u)" = 0 ]; then chown -R nobody:nogroup "$0"; fi
             """
         try Shell.run("/bin/sh", "-c", script, folder, authority.chain, authority.key)
-        return ["ssl = on", "ssl_cert_file = '\(folder)/chain'", "ssl_key_file = '\(folder)/key'"]
+        return folder
     }
 
     /// Where programs find the store; with a port, by way of what listens there.
