@@ -17,15 +17,17 @@ struct ResponseIdentity {
     let userFlow: String?
 
     /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that
-    ///   and the `client_info` name two users, ``UnfitText`` if a name by which rows are found cannot be stored.
+    ///   and the `client_info` name two users or the account is of another user flow than was asked, ``UnfitText`` if a
+    ///   name by which rows are found cannot be stored.
     init(_ response: TokenResponse, request: TokenRequest) throws {
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
         if let clientInfo, clientInfo.isContradicted(by: idToken?.claims) { throw MismatchedAccount() }
         account = AccountIdentity(clientInfo, to: request, claims: idToken?.claims)
-        // Each user flow has accounts of its own. Where the ID token is of the one that was asked, so is the account.
+        // Each user flow has accounts of its own, and a sign-in is of the one that was asked. A refresh may have rotated
+        // the token: its answer is refused only where the ID token is of the flow that was asked.
         if let asked = request.authority.userFlow?.folded, let named = account?.userFlowOfUID, named != asked,
-            idToken?.claims.addressableUserFlow == asked
+            request.grant != .refreshToken || idToken?.claims.addressableUserFlow == asked
         {
             throw MismatchedAccount()
         }

@@ -53,7 +53,7 @@ struct IdentityCases {
 
     @Test func `client_info that names another user flow than the ID token is refused`() throws {
         let fixture = try TestStore()
-        try fixture.signIn(b2cResponse("B2C_1_Edit"), at: Self.b2cAuthority)
+        try fixture.signIn(b2cResponse("B2C_1_SignIn"), at: Self.b2cAuthority)
         let info = JSONValue.string(Fixture.clientInfo("o1-b2c_1_edit", "t9"))
         let signed = try b2cResponse("B2C_1_SignIn")
         let response = try TokenResponse.signIn([
@@ -62,6 +62,15 @@ struct IdentityCases {
         let error = #expect(throws: TokenStoreError.self) { try fixture.signIn(response, at: Self.b2cAuthority) }
         #expect(error?.code == .otherAccount)
         #expect(try fixture.store.accounts().count == 1)
+    }
+
+    @Test func `a sign-in that is answered for another user flow leaves that one's session alone`() throws {
+        let fixture = try TestStore()
+        let edit = try b2cResponse("B2C_1_Edit")
+        try fixture.signIn(edit, at: "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_Edit")
+        let error = #expect(throws: TokenStoreError.self) { try fixture.signIn(edit, at: Self.b2cAuthority) }
+        #expect(error?.code == .otherAccount)
+        #expect(try fixture.store.accounts().map(\.userFlow) == ["b2c_1_edit"])
     }
 
     @Test func `C15: a token without an account never answers a request for an account`() throws {
