@@ -111,10 +111,7 @@ extension RetrieveAccessTokenErrorKind {
     }
 
     private init(refused refusal: OAuthError) {
-        let isForAPerson =
-            refusal.numbers.contains(50_076) || refusal.code == .interactionRequired
-            || refusal.suberror == "consent_required"
-        if isForAPerson {
+        if refusal.needsPage {
             self = .browserRequired
         } else if [.invalidGrant, .expiredRefreshToken].contains(refusal.code) {
             self = .refreshTokenExpired

@@ -212,4 +212,9 @@ extension OAuthError {
     package var isAboutProof: Bool { code == .invalidDPoPProof || code == .useDPoPNonce }
 
     package var meaning: Meaning { Meaning(self) }
+
+    /// Whether the person has to answer on a page of the issuer, as where consent is due.
+    package var needsPage: Bool {
+        numbers.contains(50_076) || code == .interactionRequired || suberror == "consent_required"
+    }
 }

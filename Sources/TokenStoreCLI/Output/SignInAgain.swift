@@ -21,6 +21,9 @@ struct SignInAgain {
     /// What the token was to have besides, or what the issuer wants, for which the person has to be asked.
     private(set) var claims: JSONValue?
 
+    /// Whether the issuer wants an answer that only a page of its own asks for.
+    private var needsPage = false
+
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
 
@@ -54,6 +57,7 @@ struct SignInAgain {
     func meeting(_ refusal: OAuthError?) -> SignInAgain {
         var again = self
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
+        again.needsPage = refusal?.needsPage ?? false
         return again
     }
 
@@ -109,7 +113,8 @@ struct SignInAgain {
         let authority = try (isElsewhere ? requested : nil) ?? Authority(of: account, requested: requested)
         let bindsTokens = isBound || advice.contains("with DPoP")
         // Claims are asked for on a page alone, and native authentication binds no tokens.
-        let isOnTerminal = claims == nil && !bindsTokens && !isElsewhere && isNative(at: authority)
+        let isForPage = needsPage || claims != nil || bindsTokens || isElsewhere
+        let isOnTerminal = !isForPage && isNative(at: authority)
         let isOnDevice = claims == nil && grant == .deviceCode
         var command = ProposedCommand("login")
         if isOnTerminal { command.add("--native") }

@@ -69,8 +69,18 @@ struct NativeRun {
         do {
             try body()
         } catch let refusal as any NativeRefusal {
-            throw failure(refusal)
+            guard let request = refusal.browserRequest else { throw refusal }
+            throw failure(refusal, request)
         }
+    }
+
+    /// What to ask a browser for after a refused sign-in; nil where that would not help.
+    func browserRequest(_ refusal: any NativeRefusal, _ scope: Scope) -> InteractiveRequest? {
+        if let request = refusal.browserRequest { return request }
+        guard (refusal.underlyingError as? OAuthError)?.needsPage == true else { return nil }
+        var request = InteractiveRequest(scope: scope)
+        request.loginHint = username
+        return request
     }
 
     /// Runs a step that nothing but a sign-in is to follow, also after a refusal: advice to sign in names the command.
@@ -103,9 +113,9 @@ struct NativeRun {
         return command
     }
 
-    /// The refusal; where the issuer wants a browser, how to go on in one.
-    func failure(_ refusal: any NativeRefusal) -> any Error {
-        guard var request = refusal.browserRequest else { return refusal }
+    /// The refusal of what `request` asks a browser for, with how to go on there.
+    func failure(_ refusal: any NativeRefusal, _ request: InteractiveRequest) -> CommandFailure {
+        var request = request
         request.loginHint = username
         let (authority, client) = (application.configuration.authority, application.configuration.clientID)
         var command = ProposedCommand(signingIn: request, at: authority, client: client, redirect, network)
@@ -144,7 +154,8 @@ struct NativeLogin {
             try run.report(run.signIn.run(scope))
             return nil
         } catch let refusal as any NativeRefusal {
-            guard run.prompter.mayAsk, let request = refusal.browserRequest else { throw run.failure(refusal) }
+            guard let request = run.browserRequest(refusal, scope) else { throw refusal }
+            guard run.prompter.mayAsk else { throw run.failure(refusal, request) }
             return request
         }
     }

@@ -70,6 +70,20 @@ struct SignInAgainTests {
         }
     }
 
+    @Test func `consent is asked for on a page, also of who signed in without a browser`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"error":"invalid_grant","suberror":"consent_required","error_codes":[65001]}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            for option in ["--quiet", "--cached"] {
+                let outcome = try await scene.tokens(1, option)[0]
+                #expect(outcome.status == 4)
+                let command = HintShell.quoted(outcome.error)
+                #expect(command.hasPrefix("tokenstore login --authority http://"), "\(outcome.error)")
+                #expect(command.contains(" --login-hint \(LoginScene.ana) "), "\(outcome.error)")
+            }
+        }
+    }
+
     @Test func `names that a shell reads otherwise are quoted`() throws {
         let scratch = try ScratchDirectory()
         var user = CachedUser.mara

@@ -42,6 +42,30 @@ struct NativeBrowserTests {
         }
     }
 
+    @Test func `where consent is due, the sign-in continues in a browser`() async throws {
+        try await NativeLoginScene.open { scene in
+            let body = #"{"error":"invalid_grant","suberror":"consent_required","error_description":"Consent."}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeLoginScene.ana,
+                "--scope",
+                LoginScene.scope,
+                passwords: [NativeLoginScene.anasPassword]
+            )
+            #expect(outcome.status == 4)
+            #expect(
+                outcome.error.hasSuffix(
+                    "Consent; go on in a browser: tokenstore login --authority \(scene.authority) --client-id pwd-app "
+                        + "--login-hint \(NativeLoginScene.ana) --scope \(LoginScene.scope)\n"
+                ),
+                "\(outcome.error)"
+            )
+        }
+    }
+
     @Test func `that command has the redirect URI and the response mode of the sign-in`() async throws {
         try await NativeLoginScene.open { scene in
             let (uri, mode) = ("http://localhost/back", "form_post")
