@@ -109,7 +109,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
 extension NativeAuthError {
     /// What helps with an error of `kind` that nothing more is known of.
     fileprivate static func remedy(_ kind: Kind, _ refusal: OAuthError?) -> Remedy {
-        if refusal?.numbers.contains(50_142) ?? false {
+        if refusal?.needsNewPassword ?? false {
             return .signIn("reset the password, then sign in with the new one")
         }
         if refusal?.suberror == "provider_blocked_by_rep" {

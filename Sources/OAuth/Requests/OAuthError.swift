@@ -192,7 +192,7 @@ extension OAuthError {
                 case (.invalidGrant, "client_mismatch"): .clientMismatch
                 case (.unauthorizedClient, "protection_policy_required"): .policyRequired
                 case (.unauthorizedClient, _), (.invalidClient, _), (.unsupportedGrantType, _): .clientMisconfigured
-                case (.invalidRequest, _): error.numbers.contains(50_142) ? .passwordReset : .clientMisconfigured
+                case (.invalidRequest, _): error.needsNewPassword ? .passwordReset : .clientMisconfigured
                 case (.invalidScope, _): .invalidScope
                 case (.serverError, _), (.temporarilyUnavailable, _), (.slowDown, _): .transient
                 default: .interactionRequired
@@ -212,6 +212,9 @@ extension OAuthError {
     package var isAboutProof: Bool { code == .invalidDPoPProof || code == .useDPoPNonce }
 
     package var meaning: Meaning { Meaning(self) }
+
+    /// Whether the person has to choose a new password first.
+    package var needsNewPassword: Bool { numbers.contains(50_142) }
 
     /// Whether the person has to answer on a page of the issuer, as where consent is due.
     package var needsPage: Bool {

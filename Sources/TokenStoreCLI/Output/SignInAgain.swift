@@ -24,6 +24,9 @@ struct SignInAgain {
     /// Whether the issuer wants an answer that only a page of its own asks for.
     private var needsPage = false
 
+    /// Whether the person has to choose a new password first.
+    private var needsNewPassword = false
+
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
 
@@ -58,6 +61,7 @@ struct SignInAgain {
         var again = self
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
         again.needsPage = refusal?.needsPage ?? false
+        again.needsNewPassword = refusal?.meaning == .passwordReset
         return again
     }
 
@@ -116,8 +120,10 @@ struct SignInAgain {
         let isForPage = needsPage || claims != nil || bindsTokens || isElsewhere
         let isOnTerminal = !isForPage && isNative(at: authority)
         let isOnDevice = claims == nil && grant == .deviceCode
-        var command = ProposedCommand("login")
-        if isOnTerminal { command.add("--native") }
+        // A page lets the person choose a new password; on the terminal another command does.
+        let isReset = isOnTerminal && needsNewPassword
+        var command = ProposedCommand(isReset ? "reset-password" : "login")
+        if isOnTerminal, !isReset { command.add("--native") }
         if isOnDevice { command.add("--device") }
         if let issuer = authority.issuer {
             command.add("--issuer", issuer)

@@ -77,7 +77,7 @@ struct NativeRun {
     /// What to ask a browser for after a refused sign-in; nil where that would not help.
     func browserRequest(_ refusal: any NativeRefusal, _ scope: Scope) -> InteractiveRequest? {
         if let request = refusal.browserRequest { return request }
-        guard (refusal.underlyingError as? OAuthError)?.needsPage == true else { return nil }
+        guard refusal.answer?.needsPage == true else { return nil }
         var request = InteractiveRequest(scope: scope)
         request.loginHint = username
         return request
@@ -93,24 +93,35 @@ struct NativeRun {
             guard let remedy = refusal.remedy, remedy.code == .signIn, failure.hint == remedy.hint else {
                 throw refusal
             }
-            throw failure.hinting(advice(remedy.hint, scope))
+            let isReset = refusal.needsNewPassword
+            throw failure.hinting(isReset ? resetAdvice(remedy.hint, scope) : advice(remedy.hint, scope))
         }
     }
 
-    /// Advice to sign in, with the command for it.
-    func advice(_ words: String, _ scope: Scope) -> String { "\(words): '\(login(scope).text)'" }
+    /// The refusal; where the person has to choose a new password first, with the command for it.
+    func namingReset(_ refusal: any NativeRefusal, _ scope: Scope) -> any Error {
+        guard refusal.needsNewPassword, let remedy = refusal.remedy else { return refusal }
+        return CommandFailure(refusal).hinting(resetAdvice(remedy.hint, scope))
+    }
 
-    /// The command that signs in with the account.
-    private func login(_ scope: Scope) -> ProposedCommand {
-        var command = ProposedCommand("login")
-        command.add("--native")
+    /// Advice to sign in, with the command for it.
+    func advice(_ words: String, _ scope: Scope) -> String { "\(words): '\(command("login", "--native", scope))'" }
+
+    private func resetAdvice(_ words: String, _ scope: Scope) -> String {
+        "\(words): '\(command("reset-password", nil, scope))'"
+    }
+
+    /// A command that signs in with the account.
+    private func command(_ name: String, _ option: String?, _ scope: Scope) -> String {
+        var command = ProposedCommand(name)
+        if let option { command.add(option) }
         command.add("--authority", application.configuration.authority.url)
         command.add("--client-id", application.configuration.clientID)
         command.add("--username", username)
         command.add("--scope", scope.tokens.isEmpty ? nil : scope.text)
         command.add("--ca-file", network.caFile)
         command.add(arguments)
-        return command
+        return command.text
     }
 
     /// The refusal of what `request` asks a browser for, with how to go on there.
@@ -154,7 +165,7 @@ struct NativeLogin {
             try run.report(run.signIn.run(scope))
             return nil
         } catch let refusal as any NativeRefusal {
-            guard let request = run.browserRequest(refusal, scope) else { throw refusal }
+            guard let request = run.browserRequest(refusal, scope) else { throw run.namingReset(refusal, scope) }
             guard run.prompter.mayAsk else { throw run.failure(refusal, request) }
             return request
         }

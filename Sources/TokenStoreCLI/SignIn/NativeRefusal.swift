@@ -28,6 +28,12 @@ protocol NativeRefusal: Error, CustomStringConvertible {
 }
 
 extension NativeRefusal {
+    /// The issuer's answer, where it refused.
+    var answer: OAuthError? { underlyingError as? OAuthError }
+
+    /// Whether the person has to choose a new password first.
+    var needsNewPassword: Bool { answer?.needsNewPassword ?? false }
+
     /// Whether the network or the issuer failed in a way that may pass.
     var isOutage: Bool {
         switch underlyingError {

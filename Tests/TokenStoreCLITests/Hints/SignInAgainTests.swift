@@ -84,6 +84,19 @@ struct SignInAgainTests {
         }
     }
 
+    @Test func `a password that has to be reset is reset without a browser by who signed in so`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"error":"invalid_request","error_codes":[50142]}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == 4)
+            let advice = "choose a new password: 'tokenstore reset-password --authority http://"
+            #expect(outcome.error.contains(advice), "\(outcome.error)")
+            let who = " --client-id pwd-app --username \(LoginScene.ana) --scope \(IssuerScene.scope.text)'\n"
+            #expect(outcome.error.hasSuffix(who), "\(outcome.error)")
+        }
+    }
+
     @Test func `names that a shell reads otherwise are quoted`() throws {
         let scratch = try ScratchDirectory()
         var user = CachedUser.mara

@@ -80,4 +80,23 @@ struct NativeResetTests {
             #expect(scene.provider.audit.count(of: "resetpassword/submit") == 2)
         }
     }
+
+    @Test func `a login that wants a new password first names the command that sets one`() async throws {
+        try await NativeLoginScene.open { scene in
+            let body = #"{"error":"invalid_request","error_codes":[50142],"error_description":"Reset it."}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let ana = NativeLoginScene.ana
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                ana,
+                passwords: [NativeLoginScene.anasPassword]
+            )
+            #expect(outcome.status == 1)
+            let command = "tokenstore reset-password --authority \(scene.authority) --client-id pwd-app"
+            let advice = " with the new one: '\(command) --username \(ana)'\n"
+            #expect(outcome.error.hasSuffix(advice), "\(outcome.error)")
+        }
+    }
 }
