@@ -39,6 +39,14 @@ struct TokenEndpointTests {
         await #expect(throws: UnusableAnswer(status: 202, isJSON: isJSON)) { try await answer(body, status: 202) }
     }
 
+    @Test func `an answer that wants a browser is a refusal, unless tokens are beside it`() async throws {
+        let redirect = #""challenge_type":"redirect","redirect_reason":"need MFA""#
+        let expected = OAuthError(code: .interactionRequired, serverDescription: "need MFA", status: 200)
+        await #expect(throws: expected) { try await answer("{\(redirect)}") }
+        let response = try await answer(#"{\#(redirect),"refresh_token":"r"}"#).response
+        #expect(response.refreshToken == Secret("r"))
+    }
+
     @Test func `a refusal that repeats a token of the same answer is shown without it`() async {
         let expected = OAuthError(code: .invalidGrant, serverDescription: "See <redacted> for more")
         let text = #""error_description":"See own-token-1 for more""#

@@ -15,8 +15,8 @@ package struct TokenEndpoint: Sendable {
 
     /// Sends a token request, once: `parameters` are all but `grant_type`, `now` is the caller's clock in Unix seconds.
     ///
-    /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429, 5xx and `Retry-After` without a
-    ///   refusal, ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
+    /// - Throws: `OAuthError` for a refusal and for an answer that wants a browser, ``IssuerUnavailable`` for 408, 429,
+    ///   5xx and `Retry-After` without a refusal, ``UnusableAnswer`` for any other answer, `HTTPTransportError`.
     package func send(_ grant: Grant, _ parameters: FormParameters, now: Int64) async throws -> TokenEndpointAnswer {
         var form = parameters
         form.append("grant_type", grant.rawValue)
@@ -30,7 +30,9 @@ package struct TokenEndpoint: Sendable {
         let tokens = object.map { TokenResponse($0) }
         // Some issuers send errors with status 200; beside tokens that are nowhere else, `error` says nothing.
         let hasTokens = response.isSuccess && tokens?.hasTokens ?? false
-        if !hasTokens, let object, var refusal = OAuthError(object, status: response.status) {
+        if !hasTokens, let object,
+            var refusal = OAuthError(object, status: response.status) ?? OAuthError(redirect: object, response.status)
+        {
             form.conceal(object.answeredTokens)
             refusal.retryAfter = response.retryAfter(now: now)
             throw form.redacting(refusal)
@@ -56,6 +58,14 @@ package struct TokenEndpoint: Sendable {
             tokens.expiresIn = .seconds(max(0, end.unixSeconds - issuerNow))
         }
         return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
+    }
+}
+
+extension OAuthError {
+    /// What a tenant with native authentication answers with success where a person has to go on in a browser.
+    fileprivate init?(redirect object: JSONValue.Object, _ status: Int) {
+        guard status == 200, object["challenge_type"]?.text == "redirect" else { return nil }
+        self.init(code: .interactionRequired, serverDescription: object["redirect_reason"]?.text, status: status)
     }
 }
 

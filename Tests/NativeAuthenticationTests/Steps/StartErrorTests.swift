@@ -123,6 +123,7 @@ struct StartErrorTests {
         (refusal("invalid_grant", "50076"), .browserRequired), (refusal("interaction_required"), .browserRequired),
         (refusal("invalid_scope"), .invalidScope), (refusal("invalid_client"), .generalError),
         (refusal("invalid_request", "50142"), .generalError), (refusal("brand_new"), .generalError),
+        (refusal("invalid_grant", suberror: "consent_required"), .browserRequired), (redirect, .browserRequired),
     ])
     func `D2: each refusal of a refresh has its own error`(body: String, kind: RetrieveAccessTokenErrorKind)
         async throws

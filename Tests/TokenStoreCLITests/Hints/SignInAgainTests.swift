@@ -84,6 +84,22 @@ struct SignInAgainTests {
         }
     }
 
+    @Test func `a refresh that the issuer answers with a browser leaves the token unspent`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"challenge_type":"redirect","redirect_reason":"need MFA"}"#
+            scene.provider.faults.add(.answer(status: 200, body: body, at: "token"))
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == 4)
+            let advice = "need MFA; sign in again with 'tokenstore login --authority http://"
+            #expect(outcome.error.contains(advice), "\(outcome.error)")
+            #expect(try scene.rows == .all)
+            // One that may be spent would be called that now.
+            scene.provider.faults.add(.answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token"))
+            let refused = try await scene.tokens(1, "--force-refresh")[0]
+            #expect(refused.error.contains("the issuer answered invalid_grant"), "\(refused.error)")
+        }
+    }
+
     @Test func `a password that has to be reset is reset without a browser by who signed in so`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"error":"invalid_request","error_codes":[50142]}"#
