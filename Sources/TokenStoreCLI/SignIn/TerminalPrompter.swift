@@ -179,9 +179,20 @@ private struct AnswerInput {
 
     /// The next line, nil at the end of the input.
     func next(_ signalMask: SignalMask) throws -> Secret? {
-        try LineReader(descriptor: descriptor).line {
+        let line = try LineReader(descriptor: descriptor).line {
             if signalMask.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
             signalMask.letThrough()
+        }
+        return line?.withoutCarriageReturn
+    }
+}
+
+extension Secret {
+    /// The same without the carriage return at its end, which is a part of the line's end where Windows wrote it.
+    fileprivate var withoutCarriageReturn: Secret {
+        withUnsafeBytes { bytes in
+            guard bytes.last == UInt8(ascii: "\r") else { return self }
+            return Secret(copying: UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
         }
     }
 }

@@ -57,6 +57,15 @@ struct NativeLoginTests {
         }
     }
 
+    @Test func `a password of a file that Windows wrote has no carriage return at its end`() async throws {
+        try await NativeLoginScene.open { scene in
+            let person = NativeLoginScene.ana
+            let passwords = [NativeLoginScene.anasPassword + "\r"]
+            let outcome = try await scene.script("login", "pwd-app", "--username", person, passwords: passwords)
+            #expect(outcome.status == 0, "\(outcome.error)")
+        }
+    }
+
     @Test(arguments: ["initiate", "challenge", "token"])
     func `an issuer that hangs ends within the time that was given`(route: String) async throws {
         try await NativeLoginScene.open { scene in
