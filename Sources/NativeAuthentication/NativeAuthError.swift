@@ -112,7 +112,7 @@ extension NativeAuthError {
         if refusal?.needsNewPassword ?? false {
             return .signIn("reset the password, then sign in with the new one")
         }
-        if refusal?.suberror == "provider_blocked_by_rep" {
+        if kind == .generalError, refusal?.suberror == "provider_blocked_by_rep" {
             return Remedy(.answerAgain, "the method is blocked, choose another")
         }
         if kind == .generalError, let code = refusal?.code, ofRegistration.contains(code) {

@@ -113,7 +113,7 @@ public struct MFARequestChallengeErrorKind: NativeAuthErrorKind {
     /// What the user or the program can do.
     public var advice: String {
         switch self {
-        case .authMethodBlocked: "choose another method"
+        case .authMethodBlocked: "the method is blocked, choose another"
         case .browserRequired: "go on in a browser"
         default: "start the sign-in again"
         }

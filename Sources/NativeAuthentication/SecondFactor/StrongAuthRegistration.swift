@@ -115,7 +115,7 @@ public struct RegisterStrongAuthChallengeErrorKind: NativeAuthErrorKind {
     public var advice: String {
         switch self {
         case .invalidInput: "correct the contact"
-        case .verificationContactBlocked: "give another contact"
+        case .verificationContactBlocked: "the contact is blocked, give another"
         case .browserRequired: "go on in a browser"
         default: "start the sign-in again"
         }

@@ -114,6 +114,7 @@ struct SecondFactorTests {
             #expect(malformed.state != nil)
             let blocked = try await failure(of: state.challengeAuthMethod, email, "blocked@example.org")
             #expect(blocked.isVerificationContactBlocked)
+            #expect(blocked.remedy?.advice == "the contact is blocked, give another")
             scene.provider.audit.reset()
             #expect(try await failure(of: state.challengeAuthMethod, email, "").isInvalidInput)
             #expect(scene.provider.audit.counts.isEmpty)
