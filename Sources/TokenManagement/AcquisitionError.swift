@@ -258,7 +258,7 @@ extension AcquisitionError {
     package static let accountMismatch = AcquisitionError(
         .accountMismatch,
         "the issuer answered with the tokens of another account",
-        .signInAgain
+        Remedy(.retry, "try again, and report it to the operator of the issuer if it goes on")
     )
 
     package static func invalidIDToken(_ flaw: IDTokenFlaw) -> AcquisitionError {

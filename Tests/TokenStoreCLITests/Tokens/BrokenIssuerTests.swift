@@ -111,7 +111,7 @@ struct BrokenIssuerTests {
                 .answer(body: #"{"access_token":"a","client_info":"eyJ1aWQiOiJ1IiwidXRpZCI6InQifQ"}"#, at: "token")
             ],
             exit: 1,
-            sentence: "the issuer answered with the tokens of another account; sign in again"
+            sentence: "the issuer answered with the tokens of another account; try again, and report it to the operator"
         ),
         .init(
             testDescription: "no metadata",
