@@ -55,6 +55,9 @@ extension StoreConnection {
         for request: TokenRequest,
         refreshing used: StoredRefreshToken
     ) throws -> SavedTokens {
+        var response = response
+        // A client that gets an answer for another one's token is of the family, also where the answer does not say so.
+        if request.clientID.folded != used.clientID.folded { response.familyID = response.familyID ?? used.familyID }
         try askAhead(about: used, response, request)
         let isSignedOut = try signInState(of: used.account, client: request.clientID) == .signedOut
         guard !isSignedOut, let account = try accountRow(used.account) else {

@@ -94,6 +94,17 @@ struct SaveCases {
         #expect(metadata.map { $0["family_id"] } == ["1", "1"])
     }
 
+    @Test func `C52: a family's token stays the family's where an answer to a sibling names none`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["foci": "1"]))
+        try fixture.refresh(.new(["refresh_token": "r2"]), client: "cid2")
+        let tokens = try fixture.rows("RefreshToken")
+        #expect(tokens.map { $0["client_id"] } == ["cid"])
+        #expect(tokens.map { $0["family_id"] } == ["1"])
+        #expect(try fixture.rows("AppMetadata").map { $0["family_id"] } == ["1", "1"])
+        for client in ["cid", "cid2"] { #expect(try fixture.request("s9", client: client) == .refresh(["r2"])) }
+    }
+
     @Test func `C53: a client known to be in no family is not offered the family token`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["foci": "1"]))
