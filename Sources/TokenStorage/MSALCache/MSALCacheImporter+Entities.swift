@@ -112,9 +112,12 @@ extension MSALCacheImporter {
         if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
         let issuer = entity.accountIssuer(at: environment)
-        let tokenType = try entity.tokenType()
+        let bound = MSALBucket.boundAccessToken
+        let isBound = bucket == bound || entity.rest["credential_type"]?.text?.folded == bound.rawValue.folded
+        let tokenType = try entity.tokenType(isBound: isBound)
         let variant = TokenVariant(of: entity.rest).text
         let keyIDs = ["key_id", "keyid", "kid"].compactMap { entity.text($0) }.filter { !$0.isEmpty }
+        let nodesKeyID = isBound ? entity.rest["keyId"]?.text : nil
         // Another type than its bucket's does not change how it is read, and goes back out.
         if entity.rest["credential_type"]?.text == bucket.rawValue { entity.drop("credential_type") }
         let token = AccessTokenRow(
@@ -125,7 +128,7 @@ extension MSALCacheImporter {
             target: target,
             credentialType: bucket.rawValue,
             tokenType: tokenType,
-            keyID: keyIDs.first ?? "",
+            keyID: keyIDs.first ?? nodesKeyID ?? "",
             variant: variant,
             cachedAt: entity.seconds("cached_at"),
             expiresOn: expiresOn,

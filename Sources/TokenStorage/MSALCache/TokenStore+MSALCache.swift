@@ -191,10 +191,16 @@ struct MSALEntity {
         return secret
     }
 
-    /// Takes the type of a token, if there is one.
-    mutating func tokenType() throws(MSALRejection) -> String? {
-        let type = text("token_type")
-        guard let type, !type.isEmpty else { return type }
+    /// Takes the type of a token, if there is one; one that is bound to a key must not count as a Bearer token.
+    ///
+    /// What MSAL Node calls it stays where it is.
+    mutating func tokenType(isBound: Bool) throws(MSALRejection) -> String? {
+        var type = text("token_type")
+        if isBound, type?.isEmpty ?? true { type = rest["tokenType"]?.text }
+        guard let type, !type.isEmpty else {
+            if isBound { throw MSALRejection("it is bound to a key, and has no token_type") }
+            return type
+        }
         guard AccessToken.isType(type) else {
             throw MSALRejection("its token_type has characters that RFC 6749 forbids")
         }

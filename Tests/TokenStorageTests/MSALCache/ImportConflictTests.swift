@@ -138,6 +138,30 @@ struct ImportConflictTests {
         #expect(try fixture.rows("IdToken").map { $0["credential_type"] } == ["V1IdToken"])
     }
 
+    @Test(arguments: ["AccessToken", "AccessToken_With_AuthScheme"])
+    func `a token that is bound to a key does not count as a Bearer token`(bucket: String) throws {
+        let bound = JSONValue.accessToken("bound", "s1", ["credential_type": "AccessToken_With_AuthScheme"])
+            .with([:], without: "token_type")
+        // As MSAL Node writes it.
+        let named = bound.with(["tokenType": "pop", "keyId": "k1"])
+        let fixture = try TestStore(.standardCache(.accessToken("bearer", "s1")))
+        let report = try fixture.take([bucket: ["odd": bound, "named": named]])
+        #expect(report.accessTokens == 1)
+        #expect(report.rejected.map(\.reason) == ["it is bound to a key, and has no token_type"])
+        #expect(try fixture.request("s1") == .hit("bearer"))
+        let found = try fixture.request("s1") { query in
+            query.tokenType = "pop"
+            query.keyID = "k1"
+        }
+        #expect(found == .hit("bound"))
+        let export = try fixture.export()
+        #expect(export[bucket]["odd"] == bound)
+        let rows = try fixture.rows(bucket).filter { $0["tokenType"] == "pop" }
+        #expect(rows.map { $0["keyId"] } == ["k1"])
+        #expect(rows.map { $0["credential_type"] } == ["AccessToken_With_AuthScheme"])
+        #expect(try fixture.take(export).changes == 0)
+    }
+
     @Test(arguments: ["harbor.onmicrosoft.com", "t9"])
     func `a user flow has one tenant under all names in its rows`(realm: JSONValue) throws {
         let row: KeyValuePairs<String, JSONValue> = [
