@@ -195,7 +195,7 @@ struct MSALEntity {
     ///
     /// What MSAL Node calls it stays where it is.
     mutating func tokenType(isBound: Bool) throws(MSALRejection) -> String? {
-        var type = text("token_type")
+        var type = try keyText("token_type")
         if isBound, type?.isEmpty ?? true { type = rest["tokenType"]?.text }
         guard let type, !type.isEmpty else {
             if isBound { throw MSALRejection("it is bound to a key, and has no token_type") }
@@ -225,9 +225,17 @@ struct MSALEntity {
 
     /// Takes a text that rows are found by, if there is one.
     mutating func key(_ name: String) throws(MSALRejection) -> String? {
-        guard let key = text(name) else { return nil }
+        guard let key = try keyText(name) else { return nil }
         if let flaw = key.keyFlaw { throw MSALRejection("its \(name) \(flaw)") }
         return key
+    }
+
+    /// Takes a text, if there is one; what is no text would make the entry another one than it is.
+    private mutating func keyText(_ name: String) throws(MSALRejection) -> String? {
+        if let value = rest[name], !value.isNull, value.text == nil {
+            throw MSALRejection("its \(name) is \(value.kind), not text")
+        }
+        return text(name)
     }
 
     /// Takes a text that tells more of an account, if there is one; what no row can be found by stays as it is.
