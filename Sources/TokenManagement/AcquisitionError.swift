@@ -131,6 +131,17 @@ extension AcquisitionError {
         return error
     }
 
+    /// There are refresh tokens of other clients of a family alone, and they are not to be used.
+    static let onlyFamilyTokens: AcquisitionError = {
+        var error = AcquisitionError(
+            .interactionRequired,
+            "the account has no refresh token of this client, only one of a family of clients",
+            Remedy(.useFamilyTokens, "use the tokens of the family, or sign in again")
+        )
+        error.interaction = .noRefreshToken
+        return error
+    }()
+
     /// The issuer asks for a person.
     package static func refused(_ refusal: OAuthError, events: [StoreEvent] = []) -> AcquisitionError {
         var error = AcquisitionError(.interactionRequired, .refusal(refusal), nil, .signInAgain)

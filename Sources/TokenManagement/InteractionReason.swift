@@ -13,7 +13,7 @@ public struct InteractionReason: RawRepresentable, Hashable, Sendable {
     /// The account has signed out.
     public static let signedOut = InteractionReason(rawValue: "signed_out")
 
-    /// The account has no refresh token.
+    /// The account has no refresh token that the client may use.
     public static let noRefreshToken = InteractionReason(rawValue: "no_refresh_token")
 
     /// The account belongs to another authority than the one asked for.

@@ -54,7 +54,9 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         }
         guard state.signInState != .signedOut else { return .fail(.interactionRequired(.signedOut)) }
         let allowed = state.candidates.filter { isAllowed($0.token) }
-        guard !allowed.isEmpty else { return failing(.interactionRequired(.noRefreshToken)) }
+        guard !allowed.isEmpty else {
+            return failing(state.candidates.isEmpty ? .interactionRequired(.noRefreshToken) : .onlyFamilyTokens)
+        }
         let known = allowed.filter { hasKey($0, for: request) }
         guard !known.isEmpty else { return failing(.dpop(.noKey)) }
         let live = known.filter { $0.attempt?.hasEnded != true }

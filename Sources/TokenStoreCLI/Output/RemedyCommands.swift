@@ -33,6 +33,7 @@ extension Remedy {
         case .useDevice: "\(advice): add --device"
         case .chooseDefault: "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
         case .trustAuthority: "name the right authorities with --ca-file"
+        case .useFamilyTokens: "add --family-tokens, or sign in again"
         default: advice
         }
     }

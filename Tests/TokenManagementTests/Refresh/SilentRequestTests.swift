@@ -111,6 +111,7 @@ struct SilentRequestTests {
             let manager = try scene.manager(client: "second-app")
             let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
             guard error?.interaction == .noRefreshToken else { throw ExpectationFailure("noRefreshToken") }
+            #expect(error?.remedy?.code == .useFamilyTokens)
             #expect(scene.tokenRequestCount == 0)
         }
     }

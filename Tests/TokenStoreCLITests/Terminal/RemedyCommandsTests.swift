@@ -57,6 +57,7 @@ struct RemedyCommandsTests {
                 Remedy(.chooseDefault, "choose one"),
                 "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
             ),
+            (Remedy(.useFamilyTokens, "use them"), "add --family-tokens, or sign in again"),
             (Remedy(.trustAuthority, "trust it"), "name the right authorities with --ca-file"),
             (.correct("write less"), "write less"),
             (Remedy(Remedy.Code(rawValue: "of_a_later_version"), "wait and see"), "wait and see"),

@@ -59,6 +59,26 @@ struct TokenOptionTests {
         #expect(action(of: try shared.json) == "refresh", "\(shared.output)\(shared.error)")
     }
 
+    @Test func `a client without a refresh token of its own is told of its family's`() throws {
+        let scratch = try ScratchDirectory()
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        try store.take(
+            JSONValue.cache(
+                accessTokens: [.accessToken("a", "s1", ["client_id": "files"])],
+                refreshTokens: [.refreshToken("r", ["client_id": "mail", "family_id": "1"])],
+                accounts: [.account()]
+            ).serialized
+        )
+        store.close()
+        let request = ["--scope", "api://x/Read", "--client-id", "files"]
+        let hint = "one of a family of clients; add --family-tokens, or sign in again with 'tokenstore login "
+        let token = try run(["token"] + request, in: scratch)
+        #expect(token.status == 4)
+        #expect(token.error.contains(hint), "\(token.error)")
+        let explained = try run(["explain"] + request + ["--json"], in: scratch)
+        #expect(explained.output.contains(hint), "\(explained.output)")
+    }
+
     private func action(of document: [String: Any]) -> String? {
         (document["decision"] as? [String: Any])?["action"] as? String
     }

@@ -174,7 +174,7 @@ enum ExplainedDecision {
             )
         case .refresh(let tokens, let authority, let fallback):
             self = .refresh(authority.url, tokens: tokens, hasFallback: fallback != nil)
-        case .fail(let error): self = .fail(error.description, error.refusal)
+        case .fail(let error): self = .fail(CommandFailure(error).sentence, error.refusal)
         }
     }
 
