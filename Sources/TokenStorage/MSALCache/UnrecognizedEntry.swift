@@ -88,6 +88,13 @@ struct UnrecognizedEntry {
         self.rejection = rejection
     }
 
+    /// Whether the entry was written before the other one, as far as both tell.
+    func isOlder(than other: UnrecognizedEntry, now: Int64) -> Bool {
+        guard let time = value.object?["cached_at"]?.seconds, let later = other.value.object?["cached_at"]?.seconds
+        else { return false }
+        return time < later && MSALEntity.isPast(later, now: now)
+    }
+
     /// What identifies the entry, hashed: a key may hold anything.
     func identity(_ sealer: Sealer) -> [UInt8] {
         var text = bucket + "\u{0}" + (key.map { "\u{1}" + $0 } ?? "")

@@ -15,15 +15,15 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    /// Adds or replaces the entry.
+    /// Adds or replaces the entry, unless the one that is there was written later.
     ///
     /// - Returns: whether anything changed.
     func saveUnrecognizedEntry(_ entry: UnrecognizedEntry) throws -> Bool {
         let known = try known(entry)
-        if let known = known?.entry, known.value == entry.value, known.raw == entry.raw,
-            known.rejection == entry.rejection
-        {
-            return false
+        if let known = known?.entry {
+            let isSame =
+                known.value == entry.value && known.raw == entry.raw && known.rejection == entry.rejection
+            if isSame || entry.isOlder(than: known, now: now) { return false }
         }
         try write(
             .foreignEntry,

@@ -73,6 +73,24 @@ struct ImportConflictTests {
         #expect(try fixture.rows("AccessToken").count == 2)
     }
 
+    @Test(arguments: ["AccessToken", "Private"])
+    func `an entry that is kept aside is not replaced by an older one`(bucket: String) throws {
+        func entry(_ secret: String, cachedAt time: Int64) -> JSONValue {
+            let row = JSONValue.accessToken(secret, "s1", ["cached_at": .seconds(time), "expires_on": "soon"])
+            return JSONValue.cache(accounts: [.account()]).with([bucket: ["k": row]])
+        }
+        let fixture = try TestStore(entry("b", cachedAt: Fixture.now - 10))
+        let export = try fixture.export()
+        try fixture.take(entry("a", cachedAt: Fixture.now - 20))
+        #expect(try fixture.export() == export)
+        try fixture.take(entry("c", cachedAt: Fixture.now - 10))
+        try fixture.take(entry("d", cachedAt: Fixture.now + 90_000))
+        #expect(try fixture.rows(bucket).map { $0["secret"] } == ["d"])
+        // A time that is yet to come says nothing.
+        try fixture.take(entry("e", cachedAt: Fixture.now))
+        #expect(try fixture.rows(bucket).map { $0["secret"] } == ["e"])
+    }
+
     @Test func `of a key that is repeated the last entry counts, unless it makes no sense`() throws {
         let rows = ["a1", "a2"].map { JSONValue.accessToken($0, "s1").serialized }
         let document = #"{"AccessToken":{"k":\#(rows[0]),"k":\#(rows[1])},"Private":{"k":1,"k":2}}"#
