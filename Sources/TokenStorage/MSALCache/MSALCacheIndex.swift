@@ -31,14 +31,14 @@ struct MSALCacheIndex {
         guard !bytes.isEmpty else {
             throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
-        guard !bytes.starts(with: Self.protectedStart) else {
+        if let other = Self.otherFormats.first(where: { bytes.starts(with: $0.start) }) {
             throw TokenStoreError.notAnMSALCache(
-                "Windows has encrypted the document for its user",
-                Remedy(.checkSource, "decrypt it there, as that user, and import the result")
+                other.problem,
+                Remedy(.checkSource, "\(other.advice), and import the result")
             )
         }
-        guard !Self.isUTF16(bytes) else {
-            throw TokenStoreError.notAnMSALCache("the document is in UTF-16, and a cache is in UTF-8")
+        if let encoding = Self.wideEncoding(bytes) {
+            throw TokenStoreError.notAnMSALCache("the document is in \(encoding), and a cache is in UTF-8")
         }
         let found: [Bucket]?
         let reading = ReadingProgress(progress, total: bytes.count)
@@ -48,9 +48,7 @@ struct MSALCacheIndex {
             throw TokenStoreError.notAnMSALCache("the document is \(error), and nothing was imported")
         }
         if let error = reading.error { throw error }
-        guard let found else {
-            throw TokenStoreError.notAnMSALCache("the document is JSON but no object, as an MSAL cache is")
-        }
+        guard let found else { throw Self.noObject(bytes) }
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
         guard isCache else {
@@ -61,15 +59,41 @@ struct MSALCacheIndex {
         }
     }
 
-    /// How the data begin that the Data Protection API of Windows has encrypted, as MSAL's libraries have it do there.
-    private static let protectedStart: [UInt8] = [0x01, 0x00, 0x00, 0x00, 0xD0, 0x8C, 0x9D, 0xDF]
+    /// How files begin that a cache may be in, what they are, and what is to be done with them.
+    ///
+    /// MSAL's libraries have the Data Protection API of Windows encrypt theirs there.
+    private static let otherFormats: [(start: [UInt8], problem: String, advice: String)] = [
+        (
+            [0x01, 0x00, 0x00, 0x00, 0xD0, 0x8C, 0x9D, 0xDF], "Windows has encrypted the document for its user",
+            "decrypt it there, as that user"
+        ),
+        ([0x1F, 0x8B], "the document is compressed", "unpack it"),
+        ([0x50, 0x4B, 0x03, 0x04], "the document is a ZIP archive", "unpack it"),
+        (Array("SQLite format 3\u{0}".utf8), "the document is an SQLite file", "export the cache that is in it"),
+    ]
 
-    /// Whether a document begins as JSON does in UTF-16: with a byte order mark, or with a bracket or white space.
-    private static func isUTF16(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count > 1 else { return false }
-        let start = (bytes[0], bytes[1])
-        guard start != (0xFF, 0xFE), start != (0xFE, 0xFF) else { return true }
-        return (start.0 == 0) != (start.1 == 0) && "{[ \t\r\n".utf8.contains(start.0 | start.1)
+    /// The encoding of a document that begins as JSON does in UTF-16 or UTF-32: with a byte order mark, or with a
+    /// bracket or white space.
+    private static func wideEncoding(_ bytes: UnsafeRawBufferPointer) -> String? {
+        func isWide(_ first: UInt8, _ second: UInt8) -> Bool {
+            if (first, second) == (0xFF, 0xFE) || (first, second) == (0xFE, 0xFF) { return true }
+            return (first == 0) != (second == 0) && "{[ \t\r\n".utf8.contains(first | second)
+        }
+        guard bytes.count > 1 else { return nil }
+        let rest: (UInt8, UInt8) = bytes.count > 3 ? (bytes[2], bytes[3]) : (1, 1)
+        if isWide(bytes[0], bytes[1]) { return rest == (0, 0) ? "UTF-32" : "UTF-16" }
+        return (bytes[0], bytes[1]) == (0, 0) && isWide(rest.0, rest.1) ? "UTF-32" : nil
+    }
+
+    /// Of JSON that is no object.
+    private static func noObject(_ bytes: UnsafeRawBufferPointer) -> TokenStoreError {
+        guard bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else {
+            return .notAnMSALCache("the document is JSON but no object, as an MSAL cache is")
+        }
+        return .notAnMSALCache(
+            "the document is a JSON list, as ADAL wrote its cache, and that of MSAL is an object",
+            Remedy(.checkSource, "if it is one of ADAL, sign in instead, as it cannot be imported")
+        )
     }
 
     /// The number of entries in all buckets.

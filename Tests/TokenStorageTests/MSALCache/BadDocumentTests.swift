@@ -47,6 +47,39 @@ struct BadDocumentTests {
         #expect(error?.problem == "the document is in UTF-16, and a cache is in UTF-8")
     }
 
+    @Test(arguments: [[0xFF, 0xFE, 0, 0], [0, 0, 0xFE, 0xFF], [0x7B, 0, 0, 0], [0, 0, 0, 0x7B]] as [[UInt8]])
+    func `a document in UTF-32 is not said to be in UTF-16`(start: [UInt8]) throws {
+        let fixture = try TestStore()
+        let error = expectError(.failure) {
+            try start.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) }
+        }
+        #expect(error?.problem == "the document is in UTF-32, and a cache is in UTF-8")
+    }
+
+    @Test(
+        arguments: [
+            ("\u{1F}", [0x8B, 8], "the document is compressed; unpack it, and import the result"),
+            ("PK\u{3}\u{4}", [], "the document is a ZIP archive; unpack it, and import the result"),
+            (
+                "SQLite format 3\u{0}", [],
+                "the document is an SQLite file; export the cache that is in it, and import the result"
+            ),
+            (
+                #" [{"tokenType":"Bearer"}]"#, [],
+                "the document is a JSON list, as ADAL wrote its cache, and that of MSAL is an object; "
+                    + "if it is one of ADAL, sign in instead, as it cannot be imported"
+            ),
+        ] as [(String, [UInt8], String)]
+    )
+    func `a document of another format is called what it is`(text: String, rest: [UInt8], reason: String) throws {
+        let fixture = try TestStore()
+        let bytes = Array(text.utf8) + rest
+        let error = expectError(.failure) {
+            try bytes.withUnsafeBytes { _ = try fixture.store.importMSALCache($0) }
+        }
+        #expect(error?.description == reason)
+    }
+
     @Test func `a document that Windows has encrypted is refused, and the reason says so`() throws {
         let fixture = try TestStore()
         func problem(_ bytes: [UInt8]) -> String? {
