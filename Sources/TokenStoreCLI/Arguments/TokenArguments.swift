@@ -34,7 +34,7 @@ struct TokenArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The claims challenge of a web API, as JSON.", valueName: "json"),
-        transform: { try JSONValue(parsing: $0) }
+        transform: { try JSONValue(claims: $0, suchAs: "access_token") }
     )
     var claims: JSONValue?
 
@@ -158,6 +158,17 @@ extension TokenArguments {
 extension Claims {
     /// `exp`: when the token ends.
     fileprivate var expiresAt: Date? { payload["exp"]?.seconds.map { Date(unixSeconds: $0) } }
+}
+
+extension JSONValue {
+    /// Reads the argument of `--claims`; `member` is that of an example in the hint.
+    init(claims text: String, suchAs member: String) throws {
+        guard let claims = try? JSONValue(parsing: text), claims.object != nil else {  // whatever is wrong with it
+            let hint = "give one such as {\"\(member)\":{\"acr\":null}}"
+            throw ValidationError("--claims is not a JSON object", hint: hint)
+        }
+        self = claims
+    }
 }
 
 /// A span of time as people write it: `90s`, `15m`, `12h`, `30d`, `8w`.

@@ -59,15 +59,7 @@ struct LoginCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"),
-        transform: { text in
-            guard let claims = try? JSONValue(parsing: text), claims.object != nil else {  // whatever is wrong with it
-                throw ValidationError(
-                    "--claims is not a JSON object",
-                    hint: "give one such as {\"id_token\":{\"acr\":null}}"
-                )
-            }
-            return claims
-        }
+        transform: { try JSONValue(claims: $0, suchAs: "id_token") }
     )
     var claims: JSONValue?
 

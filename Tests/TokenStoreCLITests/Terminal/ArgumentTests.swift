@@ -10,6 +10,8 @@ struct ArgumentTests {
         ["list", "--store", ""], ["list", "--where", "=x"], ["list", "--where", "a!=b"],
         ["purge", "--older-than", "3x"], ["purge", "--all", "--account", "mara"], ["import", "--format", "yaml"],
         ["export", ""], ["export", "--store=", "x.json"], ["--store=", "list"], ["list", "--account="],
+        ["token", "--claims", "null"], ["explain", "--claims", "5"], ["exec", "--claims", "[1]", "--", "true"],
+        ["credential", "aws", "--claims", "{"],
     ])
     func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()
