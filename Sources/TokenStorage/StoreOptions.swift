@@ -8,6 +8,14 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// How a store is opened.
 public struct StoreOptions: Sendable {
     /// Where the key-encryption key comes from; nil: the source that the store records, `KeySource.file` for a new one.
@@ -132,14 +140,18 @@ public struct StorePath: Hashable, Sendable {
     private let flaw: Flaw?
 
     private enum Flaw {
-        case empty, address, noWorkingDirectory
+        case empty, address, noWorkingDirectory, noHome, tooLong
     }
+
+    /// SQLite opens no file whose path, with `-journal` behind it, has more than 512 bytes; a new store is first made
+    /// with `.new` behind its name.
+    private static let longestPath = 500
 
     /// Reads `path` as the database file, or as the directory that holds `tokenstore.db` where it is an existing
     /// directory or ends in a slash.
     public init(_ path: String) {
         let working = PathParts.isAbsolute(path) ? "/" : FileManager.default.currentDirectoryPath
-        flaw =
+        let flaw: Flaw? =
             if path.isEmpty {
                 .empty
             } else if ServerAddress.isMeant(by: path) {
@@ -147,6 +159,10 @@ public struct StorePath: Hashable, Sendable {
             } else {
                 working.isEmpty ? .noWorkingDirectory : nil
             }
+        self.init(path, in: working, flaw)
+    }
+
+    private init(_ path: String, in working: String, _ flaw: Flaw?) {
         let absolute = Self.absolute(path, in: working)
         let isDirectory = PathParts.endsInSlash(path) || FileStatus(following: absolute)?.kind == .directory
         let database = isDirectory ? PathParts.join(absolute, "tokenstore.db") : absolute
@@ -154,10 +170,11 @@ public struct StorePath: Hashable, Sendable {
         // SQLite refuses every symbolic link in a path; only the file itself may not be one.
         directory = PathParts.partlyResolved(parts.directory)
         self.database = PathParts.join(directory, parts.name)
+        self.flaw = flaw ?? (self.database.utf8.count > Self.longestPath ? .tooLong : nil)
     }
 
     /// Requires that the path can be that of a file.
-    func requireFile() throws(TokenStoreError) {
+    package func requireFile() throws(TokenStoreError) {
         switch flaw {
         case nil: return
         case .empty: throw .invalidArgument("the path of the store is empty", .correct("name a file"))
@@ -168,6 +185,13 @@ public struct StorePath: Hashable, Sendable {
             )
         case .noWorkingDirectory:
             throw .file("the working directory is gone", .correct("change to another, or name an absolute path"))
+        case .noHome:
+            throw .file("HOME is not set to an absolute path, so there is no place for the store", .choosePath)
+        case .tooLong:
+            throw .file(
+                "the path \(database) is too long for a store",
+                .correct("give one of at most \(Self.longestPath) bytes")
+            )
         }
     }
 
@@ -182,17 +206,38 @@ public struct StorePath: Hashable, Sendable {
     public static var standard: StorePath { standard(environment: ProcessInfo.processInfo.environment) }
 
     /// The same from other variables than those of this process.
+    ///
+    /// Where `HOME` is not an absolute path, the home directory counts that the system records for the user.
     public static func standard(environment: [String: String]) -> StorePath {
+        standard(environment: environment, recorded: recordedHome)
+    }
+
+    static func standard(environment: [String: String], recorded: @autoclosure () -> String?) -> StorePath {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        if let path = value("TOKENSTORE_PATH") { return StorePath(path) }
-        let home = value("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
-        #if os(macOS)
-        return StorePath(home + "/Library/Application Support/tokenstore/tokenstore.db")
-        #else
         // The XDG Base Directory specification has a relative path ignored.
-        let state = value("XDG_STATE_HOME").flatMap { PathParts.isAbsolute($0) ? $0 : nil } ?? home + "/.local/state"
-        return StorePath(state + "/tokenstore/tokenstore.db")
+        func absolute(_ name: String) -> String? { value(name).flatMap { PathParts.isAbsolute($0) ? $0 : nil } }
+        if let path = value("TOKENSTORE_PATH") { return StorePath(path) }
+        #if os(macOS)
+        let state = (absolute("HOME") ?? recorded()).map { $0 + "/Library/Application Support" }
+        #else
+        let state = absolute("XDG_STATE_HOME") ?? (absolute("HOME") ?? recorded()).map { $0 + "/.local/state" }
         #endif
+        return StorePath((state ?? "") + "/tokenstore/tokenstore.db", in: "/", state == nil ? .noHome : nil)
+    }
+
+    /// The home directory that the system records for the user, if it is there.
+    private static var recordedHome: String? {
+        var user = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var texts = [CChar](repeating: 0, count: 16_384)
+        return texts.withUnsafeMutableBufferPointer { texts in
+            guard let start = texts.baseAddress,
+                getpwuid_r(geteuid(), &user, start, texts.count, &found) == 0, found != nil,
+                let directory = user.pw_dir
+            else { return nil }
+            let home = String(cString: directory)
+            return PathParts.isAbsolute(home) && FileStatus(following: home)?.kind == .directory ? home : nil
+        }
     }
 
     package var log: String { database + "-wal" }

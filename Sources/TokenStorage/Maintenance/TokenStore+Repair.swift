@@ -130,6 +130,7 @@ private struct StoreRepair {
 
     /// Runs `body` while no other process uses the store.
     private func withUnusedStore<Result>(_ body: () throws -> Result) throws -> Result {
+        try path.requireFile()
         let files = FilePermissions(path: path, isInspection: false)
         try files.checkDirectory()
         try files.checkDatabase()

@@ -97,7 +97,13 @@ struct StoreArguments: ParsableArguments {
     }
 
     /// Whether there is no store at a path, so that opening it would create it; a server is not asked.
-    var isVacant: Bool { get throws { try location.path?.isVacant ?? false } }
+    var isVacant: Bool {
+        get throws {
+            guard let path = try location.path else { return false }
+            try path.requireFile()
+            return path.isVacant
+        }
+    }
 
     /// The file of the store, for a command that is about files.
     func requirePath(_ problem: String, _ hint: String) throws -> StorePath {

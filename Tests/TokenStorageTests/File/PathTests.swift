@@ -64,6 +64,35 @@ struct PathTests {
         #endif
     }
 
+    @Test(arguments: [[:], ["HOME": ""], ["HOME": "h"]] as [[String: String]])
+    func `without an absolute HOME the recorded directory counts`(environment: [String: String]) throws {
+        let directory = try TemporaryDirectory()
+        let recorded = StorePath.standard(environment: environment, recorded: directory.path)
+        #expect(recorded.directory.hasPrefix(directory.path + "/"))
+        let none = StorePath.standard(environment: environment, recorded: nil)
+        let error = expectError(.failure) { _ = try TokenStore.open(at: none, options: TestStore.options(TestClock())) }
+        #expect(error?.problem.hasPrefix("HOME is not set to an absolute path") == true, "\(error?.problem ?? "")")
+        #expect(error?.remedy == .choosePath)
+    }
+
+    @Test func `a path of 500 bytes is the longest, and no directory is made for a longer one`() throws {
+        let directory = try TemporaryDirectory()
+        func path(_ count: Int) -> StorePath {
+            let long = directory.file(String(repeating: "d", count: 200) + "/" + String(repeating: "e", count: 180))
+            return StorePath(long + "/" + String(repeating: "n", count: count - long.utf8.count - 1))
+        }
+        let error = expectError(.failure) {
+            _ = try TokenStore.open(at: path(501), options: TestStore.options(TestClock()))
+        }
+        #expect(error?.problem.contains("is too long for a store") == true, "\(error?.problem ?? "")")
+        #expect(error?.remedy?.advice == "give one of at most 500 bytes")
+        #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.inspect(at: path(501), options: TestStore.options(TestClock()))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        try TokenStore.open(at: path(500), options: TestStore.options(TestClock())).close()
+    }
+
     @Test func `a combining mark behind a slash does not change the path`() throws {
         let directory = try TemporaryDirectory()
         let path = StorePath(directory.file("\u{301}a/\u{301}b.db"))

@@ -29,6 +29,17 @@ struct MissingStoreTests {
         #expect(!outcome.error.contains("no store"))
     }
 
+    @Test(arguments: [["list"], ["claims", "x"], ["status"], ["purge"], ["check"], ["check", "--repair", "--yes"]])
+    func `a path that is too long for a store is not a missing one`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let long = scratch.path(Array(repeating: String(repeating: "d", count: 200), count: 3).joined(separator: "/"))
+        let outcome = try scratch.command(arguments + ["--store", long])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.contains("is too long for a store; give one of at most 500 bytes"), "\(outcome.error)")
+        #expect(try scratch.names.isEmpty)
+    }
+
     @Test func `a missing store with --quiet prints no line`() throws {
         let outcome = try ScratchDirectory().run("status", "--quiet")
         #expect(outcome.status == 0)
