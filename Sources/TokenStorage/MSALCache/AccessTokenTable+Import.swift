@@ -24,7 +24,9 @@ extension StoreConnection {
     }
 
     /// Takes in an access token unless the store has the same or a newer one under the same identity.
-    func importAccessToken(_ token: AccessTokenRow, account: Int64?, _ index: inout TokenIndex) throws -> Bool {
+    ///
+    /// - Returns: the row that was written; nil if nothing changed.
+    func importAccessToken(_ token: AccessTokenRow, account: Int64?, _ index: inout TokenIndex) throws -> Int64? {
         if index.count(account) {
             try connection.forEach(Self.identities, owner(account)) { row in
                 index.add(row.integer(0), of: account, (1...7).map { row.text($0) })
@@ -34,18 +36,19 @@ extension StoreConnection {
             try storedAccessToken(like: token, of: account, variant: token.variant, index)
             ?? (token.variant.isEmpty ? nil : storedAccessToken(like: token, of: account, variant: "", index))
         guard let (id, stored) = known else {
-            index.set(try writeAccessToken(token, account: account, id: nil), of: account, token)
-            return true
+            let id = try writeAccessToken(token, account: account, id: nil)
+            index.set(id, of: account, token)
+            return id
         }
         var merged = token
         if let stored {
-            guard stored.isReplaceable(by: token, now: now) else { return false }
+            guard stored.isReplaceable(by: token, now: now) else { return nil }
             merged.extra = stored.extra.merging(token.extra)
-            if merged == stored { return false }
+            if merged == stored { return nil }
         }
         try writeAccessToken(merged, account: account, id: id)
         index.set(id, of: account, token)
-        return true
+        return id
     }
 
     /// The row that an imported token is the same as, and what it holds; nil of one that was altered.

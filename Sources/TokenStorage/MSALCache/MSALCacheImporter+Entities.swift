@@ -38,12 +38,12 @@ extension MSALCacheImporter {
         if let local = claims?.localAccountID, local.keyFlaw == nil, !realm.isEmpty {
             described.append(DescribedTenant(account: account, token: token, localAccountID: local))
         }
-        let (isChanged, age) = try session.importIDToken(token, claims: claims, account: account)
+        let (row, age) = try session.importIDToken(token, claims: claims, account: account)
         if let age { ages[account, default: [:]][client.folded] = age }
         if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
             try name(account, by: claims, age, isNamed: makesAccount)
         }
-        count(isChanged, \.idTokens, account: account)
+        count(row, \.idTokens, account: account)
     }
 
     /// Gives an account the names in an ID token of its home tenant that is newer, or that a guest's was before.
@@ -145,8 +145,8 @@ extension MSALCacheImporter {
             accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
             try noteTime(of: token, account: account)
         }
-        let isChanged = try session.importAccessToken(token, account: account, &accessTokens)
-        count(isChanged, \.accessTokens, account: account)
+        let row = try session.importAccessToken(token, account: account, &accessTokens)
+        count(row, \.accessTokens, account: account)
     }
 
     mutating func takeRefreshToken(_ entity: MSALEntity) throws {
@@ -177,15 +177,15 @@ extension MSALCacheImporter {
         )
         let time = times[account]?[client.folded]
         let age = ages[account]?[client.folded] ?? time?.age
-        let isChanged = try session.importRefreshToken(
+        let row = try session.importRefreshToken(
             token,
             age: age,
             by: time?.imported,
             account: account,
             &refreshTokens
         )
-        if isChanged { try session.forgetSignOut(account: account, client: client) }
-        count(isChanged, \.refreshTokens, account: account)
+        if row != nil { try session.forgetSignOut(account: account, client: client) }
+        count(row, \.refreshTokens, account: account)
     }
 
     mutating func takeAppMetadata(_ entity: MSALEntity) throws {

@@ -37,6 +37,9 @@ struct MSALCacheImporter {
     var described: [DescribedTenant] = []
     private var changedAccounts: Set<Int64> = []
 
+    /// The rows of tokens that were written, by kind.
+    private var written: [WritableKeyPath<ImportReport, Int>: Set<Int64>] = [:]
+
     /// Those whose ID tokens in the document are of other ports than the store knows, by id and host.
     private var atOtherPorts: Set<Account.ID> = []
 
@@ -202,6 +205,14 @@ struct MSALCacheImporter {
         let oddity = reader.oddity ?? (json.hasNUL(in: written) ? "a text in it has a NUL character" : nil)
         let raw = oddity.map { _ in String(decoding: written, as: UTF8.self) }
         return Value(json: json, raw: raw, oddity: oddity)
+    }
+
+    /// Counts a token by the row that it was written to, if it was; one that takes the place of another of the document
+    /// adds none to the store.
+    mutating func count(_ row: Int64?, _ kind: WritableKeyPath<ImportReport, Int>, account: Int64?) {
+        var isAdded = false
+        if let row { isAdded = written[kind, default: []].insert(row).inserted }
+        count(isAdded, kind, account: account)
     }
 
     mutating func count(_ isChanged: Bool, _ kind: WritableKeyPath<ImportReport, Int>, account: Int64?) {

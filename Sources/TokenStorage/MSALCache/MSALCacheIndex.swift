@@ -76,7 +76,8 @@ struct MSALCacheIndex {
     /// bracket or white space.
     private static func wideEncoding(_ bytes: UnsafeRawBufferPointer) -> String? {
         func isWide(_ first: UInt8, _ second: UInt8) -> Bool {
-            if (first, second) == (0xFF, 0xFE) || (first, second) == (0xFE, 0xFF) { return true }
+            let pair = (first, second)
+            guard pair != (0xFF, 0xFE), pair != (0xFE, 0xFF) else { return true }
             return (first == 0) != (second == 0) && "{[ \t\r\n".utf8.contains(first | second)
         }
         guard bytes.count > 1 else { return nil }

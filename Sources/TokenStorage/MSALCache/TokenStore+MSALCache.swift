@@ -116,7 +116,7 @@ public struct ImportReport: Hashable, Sendable {
     /// Entries of buckets not known here, which are kept as they are.
     public var other = 0
 
-    /// Entries that the store had already, or had something newer for.
+    /// Entries that the store had already, or had something newer for, or that replaced another one of the document.
     public var unchanged = 0
 
     /// Entries that were not taken in; they are kept aside and come back out on export.
@@ -195,11 +195,11 @@ struct MSALEntity {
     ///
     /// What MSAL Node calls it stays where it is.
     mutating func tokenType(isBound: Bool) throws(MSALRejection) -> String? {
-        var type = try keyText("token_type")
-        if isBound, type?.isEmpty ?? true { type = rest["tokenType"]?.text }
-        guard let type, !type.isEmpty else {
+        var named = try keyText("token_type")
+        if isBound, named?.isEmpty ?? true { named = rest["tokenType"]?.text }
+        guard let type = named, !type.isEmpty else {
             if isBound { throw MSALRejection("it is bound to a key, and has no token_type") }
-            return type
+            return named
         }
         guard AccessToken.isType(type) else {
             throw MSALRejection("its token_type has characters that RFC 6749 forbids")

@@ -32,17 +32,17 @@ extension StoreConnection {
 
     /// Adds the ID token, or replaces the one of the same account, client, tenant and host, with its claim index.
     ///
-    /// - Returns: whether anything changed.
-    func saveIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Bool {
+    /// - Returns: the row that was written; nil if nothing changed.
+    func saveIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> Int64? {
         let known = try bareAccount == account ? nil : storedIDToken(like: token, account: account)
         var token = token
         if let (secret, extra) = known?.intact {
             token.extra = extra.merging(token.extra)
-            if secret == token.secret, extra == token.extra { return false }
+            if secret == token.secret, extra == token.extra { return nil }
         }
         let id = try writeIDToken(token, account: account, id: known?.id)
         try indexClaims(claims, idToken: id, account: account, isNew: known == nil)
-        return true
+        return id
     }
 
     private func storedIDToken(
@@ -212,8 +212,9 @@ extension StoreConnection {
 extension StoreConnection {
     /// Takes in an ID token unless the store has one that was issued later.
     ///
-    /// - Returns: whether anything changed, and how old it is beside the one that was there; nil where nothing tells.
-    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> (Bool, ImportedAge?) {
+    /// - Returns: the row that was written, nil if nothing changed; and how old the token is beside the one that was
+    ///   there, nil where nothing tells.
+    func importIDToken(_ token: IDTokenRow, claims: Claims?, account: Int64) throws -> (Int64?, ImportedAge?) {
         let stored =
             try firstToken(like: token, account: account) { row in
                 try intact { (try open(row, of: .idToken), row.text(SealedTable.idToken["realm"])) }
@@ -222,13 +223,13 @@ extension StoreConnection {
             return (try saveIDToken(token, claims: claims, account: account), nil)
         }
         // One that cannot be decoded never replaces one that can.
-        guard let claims else { return (false, nil) }
+        guard let claims else { return (nil, nil) }
         // One that does not tell when it was issued is older than one that does.
         let (newest, own) = (known.issuedAt?.unixSeconds ?? .min, claims.issuedAt?.unixSeconds ?? .min)
         let age: ImportedAge? = newest > own ? .older : newest < own ? .newer : nil
         // Of two of one time the first one stays, or two rows of one document would take turns.
         let stays = age == nil && secret != token.secret && !realm.isWordFor(token.realm)
-        guard age != .older, !stays else { return (false, age) }
+        guard age != .older, !stays else { return (nil, age) }
         var token = token
         if token.realm.isWordFor(realm) { token.realm = realm }
         return (try saveIDToken(token, claims: claims, account: account), age)

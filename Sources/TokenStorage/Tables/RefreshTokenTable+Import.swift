@@ -16,13 +16,15 @@ extension StoreConnection {
     ///
     /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens by the
     /// `time` of the newest.
+    ///
+    /// - Returns: the row that was written; nil if nothing changed.
     func importRefreshToken(
         _ token: RefreshTokenRow,
         age: ImportedAge?,
         by time: Int64? = nil,
         account: Int64,
         _ index: inout TokenIndex
-    ) throws -> Bool {
+    ) throws -> Int64? {
         if index.count(account) { try fill(&index, account) }
         let identity = token.identity(TokenVariant(of: token.extra))
         let known =
@@ -34,30 +36,31 @@ extension StoreConnection {
             }
             : storedRefreshToken(like: token, identity, account: account)
         guard let known else {
-            index.set(try writeRefreshToken(token, account: account, id: nil, generation: 0), of: account, identity)
-            return true
+            let id = try writeRefreshToken(token, account: account, id: nil, generation: 0)
+            index.set(id, of: account, identity)
+            return id
         }
         let next = max(0, known.generation) &+ 1
         guard let stored = known.intact else {
             try writeRefreshToken(token, account: account, id: known.id, generation: next)
-            return true
+            return known.id
         }
         if stored.secret == token.secret {
-            if stored.modifiedAt > token.modifiedAt { return false }
+            if stored.modifiedAt > token.modifiedAt { return nil }
         } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
             let times = (stored.modifiedAt, token.modifiedAt)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
             let isNewer =
                 age == nil || isTold ? times.0 < times.1 : age == .newer && time.map { $0 > times.0 } ?? true
-            guard isNewer else { return false }
+            guard isNewer else { return nil }
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
         let isSame = stored.secret == token.secret && stored.modifiedAt == token.modifiedAt
-        if isSame, stored.extra == merged.extra { return false }
+        if isSame, stored.extra == merged.extra { return nil }
         try writeRefreshToken(merged, account: account, id: known.id, generation: next)
-        return true
+        return known.id
     }
 
     /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.

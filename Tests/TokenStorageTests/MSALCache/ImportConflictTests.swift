@@ -108,6 +108,23 @@ struct ImportConflictTests {
         #expect(try other.request("s1") == .hit("a1"))
     }
 
+    @Test func `a token that replaces an older one of the same document is not counted`() throws {
+        func rows(_ row: (String, JSONValue) -> JSONValue) -> [JSONValue] {
+            [row("old", .seconds(Fixture.now - 20)), row("new", .seconds(Fixture.now - 10))]
+        }
+        let fixture = try TestStore()
+        let report = try fixture.take(
+            .cache(
+                accessTokens: rows { .accessToken($0, "s1", ["cached_at": $1]) },
+                refreshTokens: rows { .refreshToken($0, ["last_modification_time": $1]) },
+                idTokens: rows { .idToken(Fixture.claims(["jti": .string($0), "iat": $1])) }
+            )
+        )
+        #expect([report.accessTokens, report.refreshTokens, report.idTokens] == [1, 1, 1])
+        #expect(report.unchanged == 3)
+        #expect(try ["AccessToken", "RefreshToken"].map { try fixture.rows($0)[0]["secret"] } == ["new", "new"])
+    }
+
     @Test func `of two rows of one client the first counts, and the second fills gaps`() throws {
         let document = JSONValue.cache(appMetadata: [
             .appMetadata(["family_id": "1", "x": "a"]),
