@@ -39,12 +39,7 @@ final class CommitObserver: Sendable {
         let isWatching = descriptor >= 0 && Self.watch(directory, by: descriptor)
         #endif
         guard isWatching else {
-            let failure =
-                errno == EMFILE
-                ? TokenStoreError.file(
-                    "\(path.directory) cannot be watched, as this user watches too many places or has too many files open",
-                    Remedy(.retry, "end other watches, or have fs.inotify.max_user_instances raised")
-                ) : StoreFile.failure("watched", path.directory)
+            let failure = Self.failure(path.directory)
             if descriptor >= 0 { close(descriptor) }
             #if !os(Linux)
             if directory >= 0 { close(directory) }
@@ -59,6 +54,16 @@ final class CommitObserver: Sendable {
         self.path = path
         watchLog()
         #endif
+    }
+
+    /// Why a directory cannot be watched, by `errno`.
+    static func failure(_ directory: String) -> TokenStoreError {
+        // The kernel says of the last watch what it says of a full disk.
+        guard errno == EMFILE || errno == ENOSPC else { return StoreFile.failure("watched", directory) }
+        return .file(
+            "\(directory) cannot be watched, as this user watches too many places or has too many files open",
+            Remedy(.retry, "end other watches, or have fs.inotify.max_user_instances and max_user_watches raised")
+        )
     }
 
     deinit {

@@ -17,6 +17,15 @@ struct PathTests {
         #expect(error.remedy == Remedy(.retry, "allow this program more open files, and try again"))
     }
 
+    @Test(arguments: [EMFILE, ENOSPC])
+    func `where nothing more can be watched, the advice is to watch less`(code: Int32) {
+        errno = code
+        let error = CommitObserver.failure("/d")
+        #expect(error.problem.hasPrefix("/d cannot be watched, as this user watches too many places"))
+        #expect(error.remedy?.code == .retry)
+        #expect(error.remedy?.advice.contains("max_user_watches") == true)
+    }
+
     @Test func `a directory path means the store in it, any other path the file`() throws {
         let directory = try TemporaryDirectory()
         #expect(StorePath(directory.path).database == directory.file("tokenstore.db"))
