@@ -216,26 +216,9 @@ struct TokenStoreCommand: ParsableCommand {
         }
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
-        let told = tellingOfChange(failure, arguments).naming(store: store(in: arguments))
+        let told = failure.tellingOfChange(by: arguments).naming(store: store(in: arguments))
         ErrorReport(failure: told).write(asJSON: isJSON(arguments))
         exit(withError: ExitCode(failure.status.code))
-    }
-
-    /// The commands that may change something, and say so once it is done.
-    private static var changes: [any ParsableCommand.Type] {
-        [
-            LogoutCommand.self, UseCommand.self, TagCommand.self, PurgeCommand.self, ImportCommand.self,
-            RestoreCommand.self, RekeyCommand.self, InitCommand.self, MigrateCommand.self, CopyCommand.self,
-            LoginCommand.self, SignUpCommand.self, ResetPasswordCommand.self, CheckCommand.self,
-        ]
-    }
-
-    /// The failure, which says that the change may be made where only the report of it could not be written.
-    private static func tellingOfChange(_ failure: CommandFailure, _ arguments: ArraySlice<String>) -> CommandFailure {
-        let isChange = changes.contains { $0.configuration.commandName == arguments.first }
-        let isLook = ["--dry-run", "--help", "-h"].contains(where: arguments.contains)
-        guard failure.facts.isOfOutput, isChange, !isLook, let hint = failure.hint else { return failure }
-        return failure.hinting(hint + "; what was to be changed may be changed already")
     }
 
     /// What `--store` says, also where the arguments as a whole cannot be read.

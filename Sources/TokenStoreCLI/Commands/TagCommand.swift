@@ -49,10 +49,13 @@ struct TagCommand: ParsableCommand {
         }
     }
 
+    /// Whether tags are to be set or deleted.
+    var isChange: Bool { !tags.isEmpty || !remove.isEmpty }
+
     func run() throws {
         let console = arguments.console
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        let (choice, isChange) = (AccountChoice(filters, account: account), !tags.isEmpty || !remove.isEmpty)
+        let choice = AccountChoice(filters, account: account)
         guard isChange, !dryRun else {
             guard let store = try arguments.inspectAccounts(console) else {
                 throw try CommandFailure.noStore(at: arguments.location)

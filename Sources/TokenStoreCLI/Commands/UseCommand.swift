@@ -43,10 +43,13 @@ struct UseCommand: ParsableCommand {
 
     private var policy: AccountPolicy? { filters.policy(account: account) }
 
+    /// Whether the default account is to be another one, or none.
+    var isChange: Bool { unset || policy != nil }
+
     func run() throws {
         let console = arguments.console
         guard try policy == nil || !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        if unset || policy != nil, !dryRun, try !arguments.isVacant { return try change(console) }
+        if isChange, !dryRun, try !arguments.isVacant { return try change(console) }
         let store = try arguments.inspectAccounts(console)
         if let policy {
             guard let store else { throw try CommandFailure.noStore(at: arguments.location) }

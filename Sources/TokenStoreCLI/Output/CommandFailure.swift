@@ -79,6 +79,28 @@ package struct CommandFailure: Error {
         return failure
     }
 
+    /// The failure, which says that the change may be made where only the report of it could not be written.
+    func tellingOfChange(by arguments: ArraySlice<String>) -> CommandFailure {
+        // What asks for help is no command.
+        guard facts.isOfOutput, let hint, !arguments.contains("--dry-run"),
+            let command = try? TokenStoreCommand.command(arguments), Self.isChange(command)
+        else { return self }
+        return hinting(hint + "; what was to be changed may be changed already")
+    }
+
+    /// Whether a command may change something, and says so once it is done.
+    private static func isChange(_ command: any ParsableCommand) -> Bool {
+        switch command {
+        case let check as CheckCommand: check.repair
+        case let use as UseCommand: use.isChange
+        case let tag as TagCommand: tag.isChange
+        case is LogoutCommand, is PurgeCommand, is ImportCommand, is RestoreCommand, is RekeyCommand, is InitCommand,
+            is MigrateCommand, is CopyCommand, is LoginCommand, is SignUpCommand, is ResetPasswordCommand:
+            true
+        default: false
+        }
+    }
+
     /// The failure whose advice says which store is meant, where the arguments said so.
     func naming(store: String?) -> CommandFailure { hint.map { hinting($0.naming(store: store)) } ?? self }
 

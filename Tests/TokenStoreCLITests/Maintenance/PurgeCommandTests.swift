@@ -6,7 +6,8 @@ import Testing
 struct PurgeCommandTests {
     @Test(arguments: [
         ("purge --all --yes", true), ("tag mara@example.net a=b", true), ("purge --all --dry-run", false),
-        ("list", false),
+        ("list", false), ("use mara@example.net", true), ("use --json", false),
+        ("tag mara@example.net --json", false), ("check", false), ("check --json", false),
     ])
     func `a change whose report cannot be written is said to be made`(arguments: String, isMade: Bool) throws {
         let scratch = try ScratchDirectory()
