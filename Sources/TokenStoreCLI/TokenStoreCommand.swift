@@ -60,13 +60,14 @@ struct TokenStoreCommand: ParsableCommand {
     )
 
     static func main() {
-        // The kernel says them by a file in /proc; without it a command would look like a call for help.
-        guard !CommandLine.arguments.isEmpty else {
+        let words = StartBytes.words
+        // Without them a command would look like a call for help.
+        guard !words.isEmpty else {
             let hint = "mount /proc in the container or the chroot"
             ErrorReport(failure: CommandFailure(.failure, "the arguments cannot be read", hint)).write(asJSON: false)
             exit(withError: ExitCode(ExitStatus.failure.code))
         }
-        let arguments = commandFirst(CommandLine.arguments.dropFirst())
+        let arguments = commandFirst(words.dropFirst().map { String(decoding: $0, as: UTF8.self) }[...])
         do {
             try StartBytes.requireText(isExec: arguments.first == ExecCommand.configuration.commandName)
             if arguments.sorted() == ["--json", "--version"] { return try writeVersion() }

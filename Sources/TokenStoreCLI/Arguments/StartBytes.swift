@@ -11,9 +11,30 @@ import Darwin
 /// The strings of the standard library have U+FFFD in the place of bytes that are not UTF-8, so that two names of files
 /// may become one, and none of those that are there.
 enum StartBytes {
+    /// The name of the program and the arguments; empty where nothing says them.
+    static let words: [[UInt8]] = {
+        let words = (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map(bytes) }
+        return words.isEmpty ? wordsOfKernel : words
+    }()
+
     /// The arguments behind the name of the program.
-    static var arguments: [[UInt8]] {
-        (0..<Int(CommandLine.argc)).dropFirst().compactMap { CommandLine.unsafeArgv[$0].map(bytes) }
+    static var arguments: [[UInt8]] { Array(words.dropFirst()) }
+
+    /// What the kernel says: the standard library finds no words where a library that was loaded before the program has
+    /// put the environment, behind which it looks for them, into another place.
+    private static var wordsOfKernel: [[UInt8]] {
+        let file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        var count = read(file, &part, part.count)
+        while count > 0 {
+            bytes += part[..<count]
+            count = read(file, &part, part.count)
+        }
+        // There is a zero behind every word.
+        return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Array($0) }
     }
 
     /// The environment, each variable as `NAME=value`.

@@ -30,6 +30,26 @@ struct RawBytesTests {
         #expect(program.status == 0, "\(program.error)")
     }
 
+    #if os(Linux)
+    private static let compiler = ["/usr/bin/clang", "/usr/bin/cc"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    @Test(.enabled(if: compiler != nil, "a C compiler is installed"))
+    func `a library that sets a variable before the start hides no argument`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let source = "__attribute__((constructor)) static void start(void) { setenv(\"ADDED\", \"1\", 1); }"
+        try "#include <stdlib.h>\n\(source)\n".write(toFile: scratch.path("early.c"), atomically: true, encoding: .utf8)
+        let made = try shell("\(try #require(Self.compiler)) -shared -fPIC -o early.so early.c", in: scratch)
+        #expect(made.status == 0, "\(made.error)")
+        let exec = "tokenstore exec --account mara@example.net --scope tasks.read --"
+        let hex = "od -An -v -tx1 | tr -d ' \\n'"
+        let outcome = try shell("LD_PRELOAD=./early.so \(exec) printf %s a$'\\xff'b | \(hex)", in: scratch)
+        #expect(outcome.output == "61ff62", "\(outcome.error)")
+        #expect(try shell("LD_PRELOAD=./early.so tokenstore list --nonsense", in: scratch).status == 64)
+    }
+    #endif
+
     @Test func `in a directory that is gone nothing is read or written by a relative name`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
