@@ -150,7 +150,7 @@ extension StoreReading {
 extension StoreConnection {
     fileprivate func expired() throws -> PurgeCounts {
         var counts = PurgeCounts()
-        counts.accessTokens = try expiredAccessTokenCount()
+        counts.accessTokens = try endedAccessTokenCount()
         return counts
     }
 

@@ -120,7 +120,7 @@ public struct StoreStatus: Sendable {
     /// How many access tokens it has.
     public let accessTokens: Int
 
-    /// How many of its access tokens have ended.
+    /// How many of its access tokens have ended, or were stored in the future.
     public let expiredAccessTokens: Int
 
     /// How many refresh tokens it has.

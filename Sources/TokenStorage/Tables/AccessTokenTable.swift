@@ -104,12 +104,21 @@ extension StoreConnection {
         )
     }
 
-    /// How many access tokens have ended.
+    /// How many access tokens are expired as ``TokenState`` has it: have ended, or were stored in the future.
     func expiredAccessTokenCount() throws -> Int {
+        let sql: StaticString = "SELECT count(*) FROM access_token WHERE expires_on <= ?1 OR cached_at > ?2"
+        let latest = now + TokenState.clockTolerance
+        return Int(count: try connection.integer(sql, .integer(now), .integer(latest)) ?? 0)
+    }
+
+    /// How many access tokens have ended.
+    func endedAccessTokenCount() throws -> Int {
         let sql: StaticString = "SELECT count(*) FROM access_token WHERE expires_on <= ?1"
         return Int(count: try connection.integer(sql, .integer(now)) ?? 0)
     }
 
+    /// Deletes those that have ended: on a machine that has started without the time all others are from the future.
+    ///
     /// - Returns: how many were deleted; another node may delete the same.
     func deleteExpiredAccessTokens() throws -> Int {
         try connection.changing("DELETE FROM access_token WHERE expires_on <= ?1", .integer(now))

@@ -104,9 +104,12 @@ public enum TokenState: String, Sendable {
     /// Past its end, or from a clock that ran ahead, so that its end is not known.
     case expired
 
+    /// How many seconds two clocks may differ before a token counts as stored in the future.
+    static let clockTolerance: Int64 = 60
+
     /// Whether a token was stored more than a minute after a moment, by a clock that ran ahead: its end is not known.
     package static func isFromTheFuture(cachedAt: Int64?, at now: Int64) -> Bool {
-        cachedAt.map { $0 > now + 60 } ?? false
+        cachedAt.map { $0 > now + clockTolerance } ?? false
     }
 
     /// The state of a token at a moment; all times are Unix seconds.

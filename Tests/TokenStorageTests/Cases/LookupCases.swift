@@ -70,6 +70,11 @@ struct LookupCases {
         let summary = try fixture.store.summary(of: Fixture.account, withTokens: true)
         #expect(summary?.accessTokens.map(\.state) == [isUsable ? TokenState.valid : .expired])
         #expect(summary?.expiredCount == (isUsable ? 0 : 1))
+        #expect(try fixture.store.status().expiredAccessTokens == (isUsable ? 0 : 1))
+        // A clock that is wrong deletes nothing, and selects no account that is to be deleted.
+        #expect(try fixture.store.accounts(matching: .expired).isEmpty)
+        #expect(try fixture.store.previewPurgeExpired().accessTokens == 0)
+        #expect(try fixture.store.purgeExpired().accessTokens == 0)
     }
 
     @Test(arguments: [true, false])
