@@ -214,7 +214,8 @@ final class Pipeline {
         guard let code, let text else { throw lose() }
         // A pooler names it in the one way alone.
         let severity = library.field("V", of: result) ?? library.field("S", of: result)
-        let isGone = severity == "FATAL" || severity == "PANIC"
+        let isOpen = step.role == .commit && PostgreSQLError.leavesOpen(code)
+        let isGone = severity == "FATAL" || severity == "PANIC" || isOpen
         let lost: PostgreSQLError.ConnectionState = step.role == .commit ? .lostAfterCommit : .lost
         let error = PostgreSQLError(
             PostgreSQLError.meaning(code, text),
@@ -292,9 +293,8 @@ final class Pipeline {
     /// Heeds a warning: one that comes with a commit says that the commit did not wait for its standby.
     private func heed(_ notice: OpaquePointer) {
         guard firstOpen < steps.count, steps[firstOpen].role == .commit else { return }
-        let code = library.field("C", of: notice)
-        if library.field("V", of: notice) == "WARNING", code == "01000" || code == "57P01" {
-            hasReplicationWarning = true
-        }
+        let (code, text) = (library.field("C", of: notice), library.field("M", of: notice))
+        guard library.field("V", of: notice) == "WARNING", PostgreSQLError.tellsOfStandby(code, text) else { return }
+        hasReplicationWarning = true
     }
 }

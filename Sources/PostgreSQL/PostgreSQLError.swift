@@ -74,6 +74,7 @@ extension PostgreSQLError {
 
         package static let cannotConnectNow = Code(rawValue: "57P03")
         package static let characterNotInRepertoire = Code(rawValue: "22021")
+        package static let connectionFailure = Code(rawValue: "08006")
         package static let deadlockDetected = Code(rawValue: "40P01")
         package static let divisionByZero = Code(rawValue: "22012")
         package static let diskFull = Code(rawValue: "53100")
@@ -82,6 +83,7 @@ extension PostgreSQLError {
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
         package static let foreignKeyViolation = Code(rawValue: "23503")
+        package static let internalError = Code(rawValue: "XX000")
         package static let invalidAuthorization = Code(rawValue: "28000")
         package static let invalidPassword = Code(rawValue: "28P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")
@@ -91,6 +93,7 @@ extension PostgreSQLError {
         package static let serializationFailure = Code(rawValue: "40001")
         package static let tooManyConnections = Code(rawValue: "53300")
         package static let undefinedColumn = Code(rawValue: "42703")
+        package static let undefinedObject = Code(rawValue: "42704")
         package static let undefinedTable = Code(rawValue: "42P01")
         package static let uniqueViolation = Code(rawValue: "23505")
         package static let unknownDatabase = Code(rawValue: "3D000")
@@ -106,7 +109,24 @@ extension PostgreSQLError {
     /// What `sqlState` means; a pooler gives one code to most of what it refuses.
     static func meaning(_ sqlState: String, _ text: String) -> Code {
         let code = Code(rawValue: sqlState)
+        // Of Citus, whose other machine went away.
+        if code == .internalError, text.contains("connection marked as essential") { return .connectionFailure }
         return code == .protocolViolation && text.contains("transaction blocks not allowed") ? .statementPooler : code
+    }
+
+    /// Whether a commit may have happened although the server says that it failed: it failed in another machine of a
+    /// cluster, or somewhere unforeseen.
+    static func leavesOpen(_ sqlState: String) -> Bool {
+        let code = Code(rawValue: sqlState)
+        return code == .internalError || code.category == "08"
+    }
+
+    /// Whether a warning that comes with a commit says that no standby was waited for.
+    ///
+    /// Citus warns of a machine that has prepared the transaction, and will commit it later.
+    static func tellsOfStandby(_ sqlState: String?, _ text: String?) -> Bool {
+        guard sqlState == "01000" || sqlState == "57P01" else { return false }
+        return text?.hasPrefix("failed to commit transaction on ") != true
     }
 
     /// What the server says of `sqlState`; its sentence is left out where it quotes a value.

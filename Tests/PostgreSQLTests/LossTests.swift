@@ -127,4 +127,51 @@ struct LossTests {
         #expect(late?.code == .timedOut)
         #expect(late?.state == .lostAfterCommit)
     }
+
+    /// A connection with a table `t`, in whose commits the server says something as Citus does.
+    private func clusterLike(_ saying: String) throws -> Connection {
+        let connection = try server.connect()
+        try connection.execute(
+            """
+            CREATE TEMPORARY TABLE t (a bigint);
+            CREATE FUNCTION pg_temp.say() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(saying) RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER late AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION pg_temp.say()
+            """
+        )
+        return connection
+    }
+
+    @Test(arguments: ["XX000", "08006"])
+    func `a commit that failed in another machine of a cluster may have happened`(state: String) throws {
+        let connection = try clusterLike("RAISE EXCEPTION 'could not commit transaction' USING ERRCODE = '\(state)';")
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.write { try connection.run("INSERT INTO t VALUES (1)") }
+        }
+        #expect(error?.state == .lostAfterCommit)
+    }
+
+    @Test func `a commit that another machine of a cluster will catch up with is one`() throws {
+        let text = "failed to commit transaction on worker:5432"
+        let connection = try clusterLike("RAISE WARNING '\(text)' USING ERRCODE = '01000';")
+        try connection.write { try connection.run("INSERT INTO t VALUES (1)") }
+        #expect(try connection.integer("SELECT count(*) FROM t") == 1)
+    }
+
+    @Test func `a machine of a cluster that went away is a failure of a connection`() throws {
+        let connection = try server.connect()
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.write {
+                try connection.run(
+                    """
+                    DO $$ BEGIN
+                        RAISE EXCEPTION 'failure on connection marked as essential: w:5432' USING ERRCODE = 'XX000';
+                    END $$
+                    """
+                )
+            }
+        }
+        #expect(error?.code == .connectionFailure)
+        #expect(error?.state == .usable)
+    }
 }
