@@ -226,8 +226,7 @@ extension TokenStore {
             fence = CASE WHEN l.fence < 9223372036854775807 THEN l.fence + 1 ELSE 1 END,
             ends_at = excluded.ends_at, host = excluded.host, program = excluded.program,
             process_id = excluded.process_id, started_at = excluded.started_at
-        WHERE l.ends_at <= excluded.ends_at - CAST(?4 AS double precision) * interval '1 second'
-            OR l.ends_at > excluded.ends_at + interval '1 minute' OR l.holder = excluded.holder RETURNING fence
+        WHERE \(RefreshLease.isOver) OR l.holder = excluded.holder RETURNING fence
         """
     )
 
@@ -257,4 +256,16 @@ extension TokenStore {
         UPDATE refresh_lease SET ends_at = '-infinity' WHERE holder = ?1\(dialect.owned("account_id", rows: 2))
         """
     }
+}
+
+extension RefreshLease {
+    /// Whether the lease of a row has ended when another is taken.
+    ///
+    /// At the time of one zone: where rows are spread, each machine would compute with a zone of its own, so that Citus
+    /// refuses it.
+    static let isOver = """
+        l.ends_at AT TIME ZONE 'UTC'
+                <= excluded.ends_at AT TIME ZONE 'UTC' - CAST(?4 AS double precision) * interval '1 second'
+            OR l.ends_at AT TIME ZONE 'UTC' > excluded.ends_at AT TIME ZONE 'UTC' + interval '1 minute'
+        """
 }

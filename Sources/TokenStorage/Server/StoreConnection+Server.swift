@@ -222,9 +222,10 @@ extension StoreConnection {
     /// Has a rekey, a move and a migration wait until the end of this transaction, as they lock these tables.
     ///
     /// The tables alone are locked and no row in them: of the locks of rows that several transactions share the server
-    /// keeps a record on its disk, which costs it more than a row of a sign-in does.
+    /// keeps a record on its disk, which costs it more than a row of a sign-in does, and where rows are spread such a lock
+    /// is one of the whole table, so that all writers would wait for each other.
     func holdStore() throws {
-        guard case .server(let server) = connection.engine, !server.spreadsRows else { return }
+        guard connection.isServer else { return }
         try connection.run("SELECT 1 FROM data_key k, store s WHERE false FOR SHARE")
     }
 
@@ -235,9 +236,7 @@ extension StoreConnection {
     }
 
     private static let writableKey = SQL(currentKey("CAST(CAST(pg_current_xact_id() AS text) AS bigint)"))
-    private static let writableKeyOfMany = SQL(
-        currentKey("CAST(NULL AS bigint)") + " FOR SHARE OF k FOR KEY SHARE OF s"
-    )
+    private static let writableKeyOfMany = SQL(currentKey("CAST(NULL AS bigint)"))
 
     private static func currentKey(_ transaction: String) -> String {
         """
@@ -274,12 +273,14 @@ extension PostgreSQLError {
     /// One whose disk is full is not waited for here, as somebody has to make room.
     var isPassing: Bool {
         guard code != .statementPooler else { return false }
-        let isShort = ["53", "57", "58"].contains(code.category) && code != .diskFull
+        let isShort = ["08", "53", "57", "58"].contains(code.category) && !Self.lasting.contains(code)
         return state != .usable || isShort || Self.passing.contains(code)
     }
 
     /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
     var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
+
+    private static let lasting: Set<Code> = [.diskFull, .protocolViolation]
 
     private static let passing: Set<Code> = [
         .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,

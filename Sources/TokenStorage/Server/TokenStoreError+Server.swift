@@ -83,6 +83,8 @@ extension TokenStoreError {
                 )
             case .invalidPassword, .invalidAuthorization, .unknownDatabase, .permission:
                 .access(problem, "check the address, the role and its rights")
+            case .undefinedObject:
+                .access(problem, "have it made there, in a Citus cluster in this database, which tells its machines")
             case .characterNotInRepertoire:
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .address: .invalidArgument(error.message, .correct("correct the address"))
