@@ -127,7 +127,9 @@ struct PurgeCommand: ParsableCommand {
     /// The accounts to delete; nil where only access tokens are.
     private func policy(_ console: Console, in store: some StoreReading) throws -> AccountPolicy? {
         let selected = filters.policy()
-        if filters.account != nil, let selected { _ = try store.account(selected) }
+        if filters.account != nil, let selected {
+            do { _ = try store.account(selected) } catch let error as TokenStoreError where error.isMendedByPurge {}
+        }
         let unused = olderThan.map { AccountPolicy.unused(since: Date(unixSeconds: max(0, console.now - $0.seconds))) }
         return selected.map { policy in unused.map { policy.and($0) } ?? policy } ?? unused
     }

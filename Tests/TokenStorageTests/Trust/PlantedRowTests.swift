@@ -80,6 +80,11 @@ struct PlantedRowTests {
         expectCode(.damaged) { _ = try scene.refreshTokens() }
         expectCode(.damaged) { _ = try scene.store.removeAccount(scene.account) }
         expectCode(.damaged) { _ = try scene.store.account(matching: .homeAccountID(scene.account.homeAccountID)) }
+        let error = #expect(throws: TokenStoreError.self) {
+            try scene.store.account(matching: .homeAccountID(scene.account.homeAccountID))
+        }
+        // So that the command for a purge goes on.
+        #expect(error?.isMendedByPurge == true)
         let problems = try scene.store.check()
         #expect(problems.map(\.location) == ["account row \(scene.planted)"])
         #expect(problems.first?.remedy?.advice.contains("purge the account") == true)

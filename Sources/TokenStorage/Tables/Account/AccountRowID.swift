@@ -63,7 +63,7 @@ extension StoreConnection {
         .damaged("\(location) has more than one row of an account", connection.isServer ? Self.purgeOfAll : .repair)
     }
 
-    private static let purgeOfAll = Remedy(
+    fileprivate static let purgeOfAll = Remedy(
         .correctArgument,
         "purge the account, which deletes all of its rows, and sign in again"
     )
@@ -220,4 +220,9 @@ extension StoreConnection {
         guard connection.isServer else { return values }
         return values + AccountRowID.candidates(account, mask: options.accountRowMask).map { .integer($0) }
     }
+}
+
+extension TokenStoreError {
+    /// Whether an account has several rows, which a purge of it deletes.
+    package var isMendedByPurge: Bool { remedy == StoreConnection.purgeOfAll }
 }
