@@ -111,7 +111,7 @@ extension RetrieveAccessTokenErrorKind {
     }
 
     private init(refused refusal: OAuthError) {
-        if refusal.needsPage {
+        if refusal.needsPage || refusal.needsSecondFactor {
             self = .browserRequired
         } else if [.invalidGrant, .expiredRefreshToken].contains(refusal.code) {
             self = .refreshTokenExpired

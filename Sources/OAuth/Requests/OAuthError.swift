@@ -218,6 +218,9 @@ extension OAuthError {
 
     /// Whether the person has to answer on a page of the issuer, as where consent is due.
     package var needsPage: Bool {
-        numbers.contains(50_076) || code == .interactionRequired || suberror == "consent_required"
+        (code == .interactionRequired || suberror == "consent_required") && !needsSecondFactor
     }
+
+    /// Whether the person has to prove a second time who they are, which needs no page.
+    package var needsSecondFactor: Bool { numbers.contains(50_076) }
 }

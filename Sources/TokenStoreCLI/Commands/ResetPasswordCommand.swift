@@ -34,8 +34,8 @@ struct ResetPasswordCommand: ParsableCommand {
         let subject = "password reset"
         let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
-        try run.withoutBrowser {
-            let scope = scope.value
+        let scope = scope.value
+        try run.withoutBrowser(scope) {
             let reset = NativeReset(
                 application: run.application,
                 prompter: run.prompter,

@@ -39,8 +39,8 @@ struct SignUpCommand: ParsableCommand {
     func run() throws {
         let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
-        try run.withoutBrowser {
-            let scope = scope.value
+        let scope = scope.value
+        try run.withoutBrowser(scope) {
             let signUp = NativeSignUp(
                 application: run.application,
                 prompter: run.prompter,

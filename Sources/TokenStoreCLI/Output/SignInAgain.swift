@@ -61,7 +61,7 @@ struct SignInAgain {
         var again = self
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
         again.needsPage = refusal?.needsPage ?? false
-        again.needsNewPassword = refusal?.meaning == .passwordReset
+        again.needsNewPassword = refusal?.needsNewPassword ?? false
         return again
     }
 

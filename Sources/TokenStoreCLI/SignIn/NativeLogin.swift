@@ -65,11 +65,11 @@ struct NativeRun {
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
-    func withoutBrowser(_ body: () throws -> Void) throws {
+    func withoutBrowser(_ scope: Scope, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let refusal as any NativeRefusal {
-            guard let request = refusal.browserRequest else { throw refusal }
+            guard let request = browserRequest(refusal, scope) else { throw refusal }
             throw failure(refusal, request)
         }
     }
@@ -77,9 +77,10 @@ struct NativeRun {
     /// What to ask a browser for after a refused sign-in; nil where that would not help.
     func browserRequest(_ refusal: any NativeRefusal, _ scope: Scope) -> InteractiveRequest? {
         if let request = refusal.browserRequest { return request }
-        guard refusal.answer?.needsPage == true else { return nil }
+        guard let answer = refusal.answer, answer.needsPage else { return nil }
         var request = InteractiveRequest(scope: scope)
         request.loginHint = username
+        request.claims = answer.claims.flatMap { try? JSONValue(parsing: $0) }
         return request
     }
 

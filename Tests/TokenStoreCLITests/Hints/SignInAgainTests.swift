@@ -84,6 +84,16 @@ struct SignInAgainTests {
         }
     }
 
+    @Test func `a second factor is given on the terminal by who signed in there`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let body = #"{"error":"interaction_required","error_codes":[50076]}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let outcome = try await scene.tokens(1)[0]
+            #expect(outcome.status == 4)
+            #expect(outcome.error.contains("'tokenstore login --native --authority http://"), "\(outcome.error)")
+        }
+    }
+
     @Test func `a refresh that the issuer answers with a browser leaves the token unspent`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             let body = #"{"challenge_type":"redirect","redirect_reason":"need MFA"}"#
