@@ -1,6 +1,7 @@
 import HTTPTransport
 import OAuth
 import OpenIDConnect
+import Synchronization
 import TokenManagement
 
 /// What a web API or an issuer says in `WWW-Authenticate` to a token that it does not take.

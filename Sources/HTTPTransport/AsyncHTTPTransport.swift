@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import OAuth
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc

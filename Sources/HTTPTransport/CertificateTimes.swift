@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

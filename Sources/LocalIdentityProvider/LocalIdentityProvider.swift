@@ -1,6 +1,7 @@
 package import Foundation
 import NIOCore
 import OAuth
+import Synchronization
 
 /// An OAuth 2.0 and OpenID Connect issuer on loopback, for trying things and for tests.
 ///

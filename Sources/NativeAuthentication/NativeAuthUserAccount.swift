@@ -1,4 +1,5 @@
 public import OAuth
+import Synchronization
 public import TokenManagement
 import TokenStorage
 

@@ -1,5 +1,6 @@
 #if canImport(Testing)
 import Foundation
+import Synchronization
 package import Testing
 
 /// Runs tests on threads of their own, which may wait.

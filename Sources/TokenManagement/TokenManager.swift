@@ -2,6 +2,7 @@ public import HTTPTransport
 import Logging
 import OAuth
 import OpenIDConnect
+import Synchronization
 public import TokenStorage
 
 #if canImport(FoundationEssentials)

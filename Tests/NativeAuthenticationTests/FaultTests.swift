@@ -6,6 +6,7 @@ import NativeAuthentication
 import OAuth
 import OpenIDConnect
 import SignIn
+import Synchronization
 import Testing
 import TokenManagement
 import TokenStorage

@@ -3,6 +3,7 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement

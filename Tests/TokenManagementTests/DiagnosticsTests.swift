@@ -5,6 +5,7 @@ import LocalIdentityProvider
 import Metrics
 import MetricsTestKit
 import OAuth
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement

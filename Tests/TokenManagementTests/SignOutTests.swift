@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement

@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing

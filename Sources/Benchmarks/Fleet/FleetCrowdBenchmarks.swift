@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 import TokenStorage
 
 /// Several nodes sign in at once: accounts of their own, and one that all of them share.

@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 import TestSupport
 import TokenStorage
 

@@ -1,5 +1,6 @@
 import Dispatch
 import OAuth
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc

@@ -1,5 +1,6 @@
 import CBaseline
 import OAuth
+import Synchronization
 import TokenManagement
 import TokenStorage
 import TokenStoreCLI

@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 import TokenStorage
 
 #if canImport(FoundationEssentials)

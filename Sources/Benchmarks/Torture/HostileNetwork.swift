@@ -1,5 +1,6 @@
 import HTTPTransport
 import OAuth
+import Synchronization
 import TestSupport
 
 /// Every server there is, each of which answers what a client hopes for; it notes what it was sent.

@@ -1,5 +1,6 @@
 package import Foundation
 import OAuth
+import Synchronization
 
 /// What was asked of the provider, for tests to assert on.
 package final class AuditLog: Sendable {

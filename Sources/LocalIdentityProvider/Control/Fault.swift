@@ -1,5 +1,6 @@
 package import Foundation
 import OAuth
+import Synchronization
 
 /// Something that goes wrong at a route, on purpose.
 package struct Fault: Codable, Sendable {

@@ -5,6 +5,7 @@ import HummingbirdCore
 import NIOCore
 import NIOHTTP1
 import OAuth
+import Synchronization
 
 /// Takes every request: finds its route, reads it, answers it and writes the audit log.
 final class Gateway: HTTPResponder {

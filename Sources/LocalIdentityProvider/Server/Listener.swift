@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTPTypes
 import NIOSSL
 import OAuth
+import Synchronization
 
 /// One listening address.
 struct Listener: Sendable {

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import OAuth
+import Synchronization
 
 /// Checks proofs that a client has the key of its tokens (RFC 9449).
 package final class DPoPProofs: Sendable {

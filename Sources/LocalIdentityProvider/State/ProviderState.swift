@@ -1,5 +1,6 @@
 package import Foundation
 import OAuth
+import Synchronization
 
 /// Everything the endpoints share.
 struct ProviderState: Sendable {

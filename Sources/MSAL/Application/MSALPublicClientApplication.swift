@@ -2,6 +2,7 @@ public import Foundation
 import OAuth
 import OpenIDConnect
 package import SignIn
+import Synchronization
 import TokenManagement
 import TokenStorage
 

@@ -1,6 +1,7 @@
 public import Foundation
 import OAuth
 import SignIn
+import Synchronization
 
 /// What shows a page in the place of the system's browser, as `ASWebAuthenticationSession` does.
 ///

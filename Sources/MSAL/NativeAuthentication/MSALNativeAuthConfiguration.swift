@@ -1,6 +1,7 @@
 public import Foundation
 import OAuth
 import SignIn
+import Synchronization
 
 /// What a native app is registered as, and what it can do.
 public final class MSALNativeAuthPublicClientApplicationConfig: MSALPublicClientApplicationConfig {

@@ -2,6 +2,7 @@ import Logging
 import OAuth
 import OpenIDConnect
 import SignIn
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,15 +1,15 @@
 package import Synchronization
 
-/// A `Mutex` whose order of uses the thread sanitizer sees, in debug builds.
+#if DEBUG
+/// A `Mutex` whose order of uses the thread sanitizer sees.
 ///
 /// Where threads wait for a `Mutex`, the Linux kernel hands it from one to the next, and the sanitizer, which watches
-/// atomic operations in the program only, takes what they then do for a race. The count of uses gives it the order. A
-/// release build does without it: the count would cost as much as the lock.
+/// atomic operations in the program only, takes what they then do for a race. The count of uses gives it the order.
+///
+/// A file that uses it imports `Synchronization`, without which a release build does not find what it has.
 package struct LockedValue<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline package let mutex: Mutex<Value>
-    #if DEBUG
     @usableFromInline package let uses = Atomic<Int>(0)
-    #endif
 
     @inlinable package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
@@ -19,10 +19,8 @@ package struct LockedValue<Value: ~Copyable>: ~Copyable, Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try mutex.withLock { value throws(Failure) in
-            #if DEBUG
             _ = uses.load(ordering: .acquiring)
             defer { uses.wrappingAdd(1, ordering: .releasing) }
-            #endif
             return try body(&value)
         }
     }
@@ -32,11 +30,16 @@ package struct LockedValue<Value: ~Copyable>: ~Copyable, Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
         try mutex.withLockIfAvailable { value throws(Failure) in
-            #if DEBUG
             _ = uses.load(ordering: .acquiring)
             defer { uses.wrappingAdd(1, ordering: .releasing) }
-            #endif
             return try body(&value)
         }
     }
 }
+#else
+/// A `Mutex`; in debug builds one whose order of uses the thread sanitizer sees.
+///
+/// No type of its own around it: the compiler does not look through that, and asks the runtime for the type of the
+/// `Mutex` at each use, which costs more than ten locks.
+package typealias LockedValue<Value: ~Copyable> = Mutex<Value>
+#endif

@@ -1,5 +1,6 @@
 package import HTTPTransport
 package import OAuth
+import Synchronization
 
 /// Sends requests with proofs of a key, and once more where a server asks for its nonce in them
 /// ([RFC 9449 §8, §9](https://www.rfc-editor.org/rfc/rfc9449#section-8)).

@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

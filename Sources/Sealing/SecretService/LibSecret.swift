@@ -1,5 +1,6 @@
 #if os(Linux)
 import OAuth
+import Synchronization
 
 /// The functions of libsecret that ``Keyring`` calls, and GLib below it.
 ///

@@ -1,5 +1,6 @@
 public import HTTPTransport
 public import OAuth
+import Synchronization
 public import TokenManagement
 public import TokenStorage
 

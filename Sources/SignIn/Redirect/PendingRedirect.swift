@@ -1,4 +1,5 @@
 package import OAuth
+import Synchronization
 
 /// Where the one answer to a sign-in arrives, from whichever side.
 package final class PendingRedirect: Sendable {

@@ -3,6 +3,7 @@ package import NIOCore
 import NIOHTTP1
 import NIOPosix
 import OAuth
+import Synchronization
 
 /// A listener on loopback that takes one answer from the browser
 /// ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).

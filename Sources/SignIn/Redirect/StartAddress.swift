@@ -1,5 +1,6 @@
 package import NIOCore
 import OAuth
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc

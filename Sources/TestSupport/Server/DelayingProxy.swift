@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import OAuth
+import Synchronization
 
 /// A way to a server on this machine that takes as long as a network, counts round trips, and can be cut.
 package final class DelayingProxy: Sendable {

@@ -1,5 +1,6 @@
 import OAuth
 import OpenIDConnect
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 /// How many refreshes may be under way at one issuer; those that come later begin in the order in which they came.
 ///

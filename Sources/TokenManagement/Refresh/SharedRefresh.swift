@@ -1,6 +1,7 @@
 package import HTTPTransport
 package import OAuth
 import OpenIDConnect
+import Synchronization
 import TokenStorage
 
 #if canImport(FoundationEssentials)

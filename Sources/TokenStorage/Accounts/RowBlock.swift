@@ -1,5 +1,6 @@
 import Dispatch
 import OAuth
+import Synchronization
 
 /// Rows of a file that are read together: in the order of their ids, whatever order a list has.
 ///

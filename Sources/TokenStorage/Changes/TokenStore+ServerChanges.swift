@@ -2,6 +2,7 @@ import Database
 import Dispatch
 import OAuth
 import SQL
+import Synchronization
 
 extension TokenStore {
     /// What commits of all nodes change from now on.

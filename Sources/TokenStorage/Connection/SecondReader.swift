@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

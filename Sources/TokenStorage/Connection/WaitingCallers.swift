@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 /// The callers that wait for a server, each with what it was answered last.
 final class WaitingCallers: Sendable {

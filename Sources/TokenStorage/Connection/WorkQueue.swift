@@ -1,5 +1,6 @@
 import Dispatch
 import OAuth
+import Synchronization
 
 /// Runs work that blocks, in the order in which it came, on no more than a given number of threads.
 ///

@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Synchronization
 
 /// The connections to a store that is a file: those that read, the one that writes, and the one that notices commits.
 final class FileConnections: Sendable {

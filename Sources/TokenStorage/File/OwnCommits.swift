@@ -1,6 +1,7 @@
 import Database
 import OAuth
 import SQLite
+import Synchronization
 
 /// The commits of this process to a file, by their numbers in its log.
 ///

@@ -1,6 +1,7 @@
 import Database
 import OAuth
 import Sealing
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc

@@ -1,5 +1,6 @@
 import OAuth
 import Sealing
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc

@@ -2,6 +2,7 @@ import Database
 import Dispatch
 import OAuth
 import SQL
+import Synchronization
 
 /// Deletes what has served its time on a server, now and then, beside the program's own work.
 ///

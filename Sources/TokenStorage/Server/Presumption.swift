@@ -1,6 +1,7 @@
 import Database
 import OAuth
 import SQL
+import Synchronization
 
 /// What a sign-in on a server takes for granted, so that all of it is sent at once and the commit alone is waited for.
 ///

@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 import OAuth
+import Synchronization
 
 /// The right to refresh, as a row on the server that ends by the server's clock.
 ///

@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Synchronization
 
 /// The connections to a store on a server.
 final class ServerConnections: Sendable {

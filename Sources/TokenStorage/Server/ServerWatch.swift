@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 import OAuth
+import Synchronization
 
 /// Notices what other nodes commit, so that what is kept in memory is never older than the store's options allow.
 ///
@@ -274,8 +275,7 @@ private enum CommitSource {
         switch address.pooler {
         case .none:
             self = .listener(try Listener(to: address, channel: channel, heartbeat: .seconds(60), options: settings))
-        case .transaction:
-            self = .pooled(try PostgreSQL.Connection.judged(to: address, options: settings))
+        case .transaction: self = .pooled(try PostgreSQL.Connection.judged(to: address, options: settings))
         }
     }
 

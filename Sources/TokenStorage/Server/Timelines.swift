@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Synchronization
 
 /// Which of the servers that take each other's place is the newest: each promotion of a standby begins a timeline.
 ///

@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -4,6 +4,7 @@ import HTTPTransport
 import Logging
 import OAuth
 public import SignIn
+import Synchronization
 import TokenManagement
 import TokenStorage
 

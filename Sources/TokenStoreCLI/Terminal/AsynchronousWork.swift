@@ -1,6 +1,7 @@
 import CProcess
 import Dispatch
 import OAuth
+import Synchronization
 import TokenStorage
 
 #if canImport(Glibc)

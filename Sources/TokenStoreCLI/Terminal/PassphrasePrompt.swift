@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 /// Asks for a passphrase on the terminal, which does not show it.
 private struct PassphrasePrompt {

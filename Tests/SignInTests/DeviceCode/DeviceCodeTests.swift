@@ -5,6 +5,7 @@ import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
 import SignIn
+import Synchronization
 import TestSupport
 import Testing
 import TokenManagement
@@ -159,9 +160,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `Retry-After on a pending answer is kept once, for at most a minute`()
-        async throws
-    {
+    @Test func `Retry-After on a pending answer is kept once, for at most a minute`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             for (error, wait) in [
                 ("authorization_pending", "7"), ("authorization_pending", "3600"), ("authorization_pending", "2"),

@@ -4,6 +4,7 @@ import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
 import SignIn
+import Synchronization
 import Testing
 
 /// What transports and user agents of an app's own throw.

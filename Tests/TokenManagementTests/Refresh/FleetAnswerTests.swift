@@ -3,6 +3,7 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
+import Synchronization
 import TestSupport
 import Testing
 import TokenManagement

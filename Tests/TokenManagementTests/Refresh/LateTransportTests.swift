@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import OpenIDConnect
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement

@@ -6,6 +6,7 @@ import Metrics
 import MetricsTestKit
 import OAuth
 import OpenIDConnect
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement

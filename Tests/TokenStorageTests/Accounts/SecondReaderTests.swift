@@ -2,6 +2,7 @@ import Database
 import Dispatch
 import Foundation
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing

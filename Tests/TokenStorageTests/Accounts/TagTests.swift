@@ -2,6 +2,7 @@ import Database
 import Foundation
 import OAuth
 import SQL
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing

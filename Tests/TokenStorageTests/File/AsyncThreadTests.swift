@@ -1,6 +1,7 @@
 import Foundation
 import OAuth
 import Sealing
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import OAuth
 import PostgreSQL
 import Sealing
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -58,6 +59,18 @@ struct PendingAnswerTests {
         #expect(try files(fixture).isEmpty)
         #expect(try next.rows("AccessToken").map { $0["secret"] } == ["planted-new"])
         #expect(try next.check() == [])
+    }
+
+    @Test func `a sign-in answered for another user flow is refused, and no file keeps it`() throws {
+        let fixture = try scene()
+        let response = try TokenResponse.signIn(["client_info": .string(Fixture.clientInfo("o1-b2c_1_edit", "t9"))])
+        let error = #expect(throws: TokenStoreError.self) {
+            try fixture.another().write { _ in
+                try fixture.signIn(response, at: "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1_SignIn")
+            }
+        }
+        #expect(error?.code == .otherAccount)
+        #expect(try files(fixture).isEmpty)
     }
 
     @Test func `a store that is locked for a moment saves the answer`() throws {
