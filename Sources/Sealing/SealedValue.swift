@@ -60,12 +60,12 @@ package struct SealedLocation: Hashable, Sendable {
                 // On the stack: an array would cost a tenth of opening the value.
                 return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { bytes in
                     format.writeHeader(keyID: keyID, to: bytes)
-                    var rest = UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFormat.headerCount...])
-                    rest.write(lengthPrefixed: table)
-                    rest.write(lengthPrefixed: column)
-                    rest.write(owner)
-                    rest.write(row)
-                    rest.copyMemory(from: clear)
+                    var position = SealedFormat.headerCount
+                    bytes.write(lengthPrefixed: table, at: &position)
+                    bytes.write(lengthPrefixed: column, at: &position)
+                    bytes.write(owner, at: &position)
+                    bytes.write(row, at: &position)
+                    bytes.write(clear, at: &position)
                     return try body(UnsafeRawBufferPointer(bytes))
                 }
             }
@@ -74,15 +74,19 @@ package struct SealedLocation: Hashable, Sendable {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Writes `number` in big-endian order and goes past it.
-    fileprivate mutating func write(_ number: some FixedWidthInteger & BitwiseCopyable) {
-        storeBytes(of: number.bigEndian, as: type(of: number))
-        self = UnsafeMutableRawBufferPointer(rebasing: dropFirst(MemoryLayout.size(ofValue: number)))
+    /// Writes `number` in big-endian order at `position`, and moves that behind it.
+    fileprivate func write(_ number: some FixedWidthInteger & BitwiseCopyable, at position: inout Int) {
+        storeBytes(of: number.bigEndian, toByteOffset: position, as: type(of: number))
+        position += MemoryLayout.size(ofValue: number)
     }
 
-    fileprivate mutating func write(lengthPrefixed text: UnsafeBufferPointer<UInt8>) {
-        write(UInt32(text.count))
-        copyMemory(from: UnsafeRawBufferPointer(text))
-        self = UnsafeMutableRawBufferPointer(rebasing: dropFirst(text.count))
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer, at position: inout Int) {
+        UnsafeMutableRawBufferPointer(rebasing: self[position...]).copyMemory(from: bytes)
+        position += bytes.count
+    }
+
+    fileprivate func write(lengthPrefixed text: UnsafeBufferPointer<UInt8>, at position: inout Int) {
+        write(UInt32(text.count), at: &position)
+        write(UnsafeRawBufferPointer(text), at: &position)
     }
 }

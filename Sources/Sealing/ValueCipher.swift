@@ -22,24 +22,33 @@ import Musl
 /// `@unchecked Sendable`: the schedule is made in `init` and only read until `deinit`, by functions of which BoringSSL
 /// says that they may be called concurrently.
 final class ValueCipher: @unchecked Sendable {
-    private let key: SymmetricKey
-    private let schedule: OpaquePointer?
+    private enum Engine {
+        /// A key's schedule, for BoringSSL.
+        case schedule(OpaquePointer)
 
-    convenience init(_ key: SymmetricKey) {
-        self.init(key, schedule: key.withUnsafeBytes { CSealingKeyCreate($0.baseAddress) })
+        /// The key itself, for swift-crypto's own interface.
+        case key(SymmetricKey)
     }
 
-    /// One that goes through swift-crypto's own interface, as on Apple's systems.
-    static func withoutSchedule(_ key: SymmetricKey) -> ValueCipher { ValueCipher(key, schedule: nil) }
+    private let engine: Engine
 
-    private init(_ key: SymmetricKey, schedule: OpaquePointer?) {
+    convenience init(_ key: SymmetricKey) { self.init(key, makesSchedule: true) }
+
+    /// One that goes through swift-crypto's own interface, as on Apple's systems.
+    static func withoutSchedule(_ key: SymmetricKey) -> ValueCipher { ValueCipher(key, makesSchedule: false) }
+
+    private init(_ key: SymmetricKey, makesSchedule: Bool) {
         precondition(key.bitCount == 256, "a key of AES-256 has 32 bytes")
-        (self.key, self.schedule) = (key, schedule)
-        key.withUnsafeBytes(lockInMemory)
+        if makesSchedule, let schedule = key.withUnsafeBytes({ CSealingKeyCreate($0.baseAddress) }) {
+            engine = .schedule(schedule)
+        } else {
+            key.withUnsafeBytes(lockInMemory)
+            engine = .key(key)
+        }
     }
 
     deinit {
-        if let schedule { CSealingKeyDestroy(schedule) }
+        if case .schedule(let schedule) = engine { CSealingKeyDestroy(schedule) }
     }
 
     /// Writes nonce, ciphertext and tag of `plaintext`, which fill `box`.
@@ -51,7 +60,8 @@ final class ValueCipher: @unchecked Sendable {
         let (nonce, rest) = (box[..<SealedFormat.nonceCount], box[SealedFormat.nonceCount...])
         Self.fillRandomly(UnsafeMutableRawBufferPointer(rebasing: nonce))
         let sealed = UnsafeMutableRawBufferPointer(rebasing: rest)
-        guard let schedule else {
+        switch engine {
+        case .key(let key):
             let made = try AES.GCM.seal(
                 plaintext,
                 using: key,
@@ -59,18 +69,18 @@ final class ValueCipher: @unchecked Sendable {
                 authenticating: associated
             )
             sealed.copyBytes(from: made.ciphertext + made.tag)
-            return
+        case .schedule(let schedule):
+            let isSealed = CSealingSeal(
+                schedule,
+                sealed.baseAddress,
+                box.baseAddress,
+                plaintext.baseAddress,
+                plaintext.count,
+                associated.baseAddress,
+                associated.count
+            )
+            guard isSealed == 1 else { throw CryptoKitError.incorrectParameterSize }
         }
-        let isSealed = CSealingSeal(
-            schedule,
-            sealed.baseAddress,
-            box.baseAddress,
-            plaintext.baseAddress,
-            plaintext.count,
-            associated.baseAddress,
-            associated.count
-        )
-        guard isSealed == 1 else { throw CryptoKitError.incorrectParameterSize }
     }
 
     /// The plaintext of a `box` of nonce, ciphertext and tag.
@@ -78,24 +88,26 @@ final class ValueCipher: @unchecked Sendable {
         _ box: UnsafeRawBufferPointer,
         authenticating associated: UnsafeRawBufferPointer
     ) throws -> Secret {
-        guard let schedule else {
+        switch engine {
+        case .key(let key):
             var plaintext = try AES.GCM.open(AES.GCM.SealedBox(combined: box), using: key, authenticating: associated)
             return Secret(moving: &plaintext)
-        }
-        let count = box.count - SealedFormat.nonceCount - SealedFormat.tagCount
-        guard count >= 0 else { throw CryptoKitError.authenticationFailure }
-        return try Secret(byteCount: count) { plaintext in
-            let sealed = box.baseAddress.map { $0 + SealedFormat.nonceCount }
-            let isOpened = CSealingOpen(
-                schedule,
-                plaintext.baseAddress,
-                box.baseAddress,
-                sealed,
-                count,
-                associated.baseAddress,
-                associated.count
-            )
-            guard isOpened == 1 else { throw CryptoKitError.authenticationFailure }
+        case .schedule(let schedule):
+            let count = box.count - SealedFormat.nonceCount - SealedFormat.tagCount
+            guard count >= 0 else { throw CryptoKitError.authenticationFailure }
+            return try Secret(byteCount: count) { plaintext in
+                let sealed = box.baseAddress.map { $0 + SealedFormat.nonceCount }
+                let isOpened = CSealingOpen(
+                    schedule,
+                    plaintext.baseAddress,
+                    box.baseAddress,
+                    sealed,
+                    count,
+                    associated.baseAddress,
+                    associated.count
+                )
+                guard isOpened == 1 else { throw CryptoKitError.authenticationFailure }
+            }
         }
     }
 
