@@ -79,11 +79,13 @@ extension TokenStore {
     ) throws -> SavedTokens {
         do {
             let limit = max(.zero, limit - (.now - start))
+            // Before the store is waited for: an answer that is refused is not kept for later.
+            let identity = try TokenStoreError.translating(at: location) {
+                try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
+            }
             let saved = try withWriter(within: limit) { session in
                 session.isStoringAnswer = true
                 defer { session.isStoringAnswer = false }
-                let identity =
-                    try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
                 return try session.write(
                     presuming: session.presumption(for: answer, of: identity?.account?.id),
                     askingAhead: { try session.askAhead(for: answer, of: identity) }
