@@ -86,7 +86,7 @@ struct MSALCacheIndex {
         return (bytes[0], bytes[1]) == (0, 0) && isWide(rest.0, rest.1) ? "UTF-32" : nil
     }
 
-    /// Of JSON that is no object.
+    /// The error for a document whose JSON is not an object.
     private static func noObject(_ bytes: UnsafeRawBufferPointer) -> TokenStoreError {
         guard bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") else {
             return .notAnMSALCache("the document is JSON but no object, as an MSAL cache is")

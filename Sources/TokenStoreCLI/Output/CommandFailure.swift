@@ -81,7 +81,7 @@ package struct CommandFailure: Error {
 
     /// The failure, which says that the change may be made where only the report of it could not be written.
     func tellingOfChange(by arguments: ArraySlice<String>) -> CommandFailure {
-        // What asks for help is no command.
+        // A call for help parses as no command, and changes nothing.
         guard facts.isOfOutput, let hint, !arguments.contains("--dry-run"),
             let command = try? TokenStoreCommand.command(arguments), Self.isChange(command)
         else { return self }
