@@ -31,10 +31,8 @@ extension Value {
     /// Copies a text or blob to `place`, which has room for it, and returns its size.
     package func write(to place: UnsafeMutableRawBufferPointer) -> Int {
         switch self {
-        case .text(var text):
-            text.withUTF8 { place.copyMemory(from: UnsafeRawBufferPointer($0)) }
-        case .blob(let bytes):
-            bytes.withUnsafeBytes { place.copyMemory(from: $0) }
+        case .text(let text): place.copyBytes(from: text.utf8)
+        case .blob(let bytes): place.copyBytes(from: bytes)
         case .null, .integer: break
         }
         return byteCount

@@ -85,12 +85,13 @@ package final class Statement {
     func bind(_ values: [Value], in bytes: UnsafeMutableRawBufferPointer) throws(SQLiteError) {
         var used = 0
         for index in values.indices {
+            let value = values[index]
             let position = CInt(index + 1)
             let place = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
-            let count = values[index].write(to: place)
+            let count = value.write(to: place)
             used += count
             let result =
-                switch values[index] {
+                switch value {
                 case .null: sqlite3_bind_null(handle, position)
                 case .integer(let value): sqlite3_bind_int64(handle, position, value)
                 case .text: bindText(UnsafeRawBufferPointer(rebasing: place[..<count]), at: position)

@@ -57,12 +57,16 @@ public struct AccessToken: Equatable, Sendable {
     package static func isDPoP(_ tokenType: String?) -> Bool { tokenType?.lowercased() == "dpop" }
 
     /// Whether the token and its type can be part of a header and be printed; only then they are used or shown.
-    package var isPrintable: Bool { secret.isShowable && Self.isType(tokenType) }
+    package var isPrintable: Bool { Self.isPrintable(secret, type: tokenType) }
+
+    /// The same of a token that is not made yet.
+    package static func isPrintable(_ secret: Secret, type: String) -> Bool { secret.isShowable && isType(type) }
 
     /// Whether `text` is fit to be a `token_type`: printable ASCII without a space
     /// ([RFC 6749 §A.13](https://www.rfc-editor.org/rfc/rfc6749#appendix-A.13)).
     package static func isType(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
+        // Nearly all are that, and one look at the whole word is enough.
+        text == "Bearer" || !text.isEmpty && text.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
     }
 
     /// The token as it is to be used where its session ends at `end`.

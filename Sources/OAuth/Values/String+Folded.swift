@@ -1,12 +1,10 @@
 extension String {
     /// The form in which identifiers are compared: without surrounding space or regard to case.
     package var folded: String {
-        var text = self
         // Nearly every identifier is ASCII and folded already; Unicode's rules cost 300 times as much as a look.
-        return text.withUTF8 { bytes in
-            if bytes.areFolded { return self }
-            return bytes.areASCII ? bytes.foldedASCII : foldedUnicode
-        }
+        if utf8.withContiguousStorageIfAvailable(\.areFolded) ?? false { return self }
+        var text = self
+        return text.withUTF8 { $0.areASCII ? $0.foldedASCII : foldedUnicode }
     }
 
     /// Whether the text is the same byte by byte, where `==` takes two spellings of a letter for one.

@@ -8,13 +8,15 @@ struct OutdatedRead: Error {}
 /// The attempts to read a file that no lock protects, until the time is up.
 struct UnlockedAttempts {
     private let path: StorePath
-    private let end: ContinuousClock.Instant
-    private var isFirst = true
+    private let limit: Duration
+
+    /// When the time is up, counted from the first failure on: most reads have no failure, and ask for no time.
+    private var end: ContinuousClock.Instant?
     private var pauses = Pauses()
 
     init(at path: StorePath, within limit: Duration) {
         self.path = path
-        end = ContinuousClock.now + limit
+        self.limit = limit
     }
 
     /// Waits before the next attempt.
@@ -24,8 +26,10 @@ struct UnlockedAttempts {
     ///
     /// - Throws: ``TokenStoreError/Code/busy`` once the time is up.
     mutating func next() throws(TokenStoreError) {
-        guard isFirst || ContinuousClock.now < end else { throw Self.busy(path) }
-        isFirst = false
+        let now = ContinuousClock.now
+        let end = self.end ?? now + limit
+        guard self.end == nil || now < end else { throw Self.busy(path) }
+        self.end = end
         pauses.next(until: end)
     }
 

@@ -147,10 +147,10 @@ extension StoreConnection {
 
     fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
         let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
-        let (usable, isAging, extended) = try isForeign ? (nil, false, nil) : accessTokens(query)
+        let found = try isForeign ? FoundTokens() : accessTokens(query)
         let state = try signInState(of: query.account, client: query.clientID)
         let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
-        if usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
+        if found.usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
         // From the same moment as the tokens: a sign-in replaces both.
         let key = try tokens.isEmpty ? nil : boundKey(of: query.account, client: query.clientID)
         let candidates = try tokens.map { token in
@@ -162,9 +162,9 @@ extension StoreConnection {
             )
         }
         return SilentState(
-            usable: usable,
-            isAging: isAging,
-            extended: extended,
+            usable: found.usable,
+            isAging: found.isAging,
+            extended: found.extended,
             signInState: state,
             isForeignAuthority: isForeign,
             candidates: candidates

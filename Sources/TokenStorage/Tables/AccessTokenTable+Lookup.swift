@@ -95,21 +95,22 @@ extension StoreConnection {
             .optional(acceptsDeclined || Self.asksForDefault(scope) ? scope : nil),
             of: query.account
         )
-        func visit(_ row: Row) throws -> Bool {
-            // The same for every row.
-            let signedOut = try isSignedOut ?? self.isSignedOut(row)
-            isSignedOut = signedOut
-            return try signedOut || body(row)
-        }
         if connection.isServer {
             var isItsOwn = false
             try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
-                if try intact({ try visit(row) }) ?? false { isItsOwn = true }
+                if try intact({ try visit(row, isSignedOut: &isSignedOut, body) }) ?? false { isItsOwn = true }
             }
             guard !isItsOwn else { return }
             isSignedOut = nil
         }
-        try connection.forEach(Self.candidates, values) { _ = try visit($0) }
+        try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
+    }
+
+    /// Calls `body` with a row unless its account has signed out, which is read of the first row for all of them.
+    private func visit(_ row: Row, isSignedOut: inout Bool?, _ body: (Row) throws -> Bool) throws -> Bool {
+        let signedOut = try isSignedOut ?? self.isSignedOut(row)
+        isSignedOut = signedOut
+        return try signedOut || body(row)
     }
 
     /// Whether `scope` has `/.default`; over the bytes, as each lookup asks this.
@@ -134,17 +135,16 @@ extension StoreConnection {
     }
 
     /// The token of a row; nil if it cannot be opened: a damaged access token is one that has to be fetched anew.
-    func openCandidate(
-        _ row: Row,
-        _ candidate: AccessTokenCandidate,
-        _ asked: Scope
-    ) throws -> AccessToken? {
+    func openCandidate(_ row: Row, _ candidate: AccessTokenCandidate, _ asked: Scope) throws -> AccessToken? {
         guard let secret = try intact({ try open(row, of: .accessToken) }) else { return nil }
+        let type = row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType)
+        // An earlier version took in what no terminal and no header is to meet.
+        guard AccessToken.isPrintable(secret, type: type) else { return nil }
         var token = AccessToken(
             secret: secret,
             clientID: row.text(AccessTokenColumn.clientID),
             target: row.text(AccessTokenColumn.target),
-            tokenType: row.isEmpty(AccessTokenColumn.tokenType) ? "Bearer" : row.text(AccessTokenColumn.tokenType),
+            tokenType: type,
             keyID: row.isEmpty(AccessTokenColumn.keyID) ? nil : row.text(AccessTokenColumn.keyID),
             tenantID: row.text(AccessTokenColumn.realm),
             cachedAt: row.optionalDate(AccessTokenColumn.cachedAt),
@@ -152,8 +152,6 @@ extension StoreConnection {
             extendedExpiresAt: row.optionalDate(AccessTokenColumn.extendedExpiresOn),
             refreshAt: row.optionalDate(AccessTokenColumn.refreshOn)
         )
-        // An earlier version took in what no terminal and no header is to meet.
-        guard token.isPrintable else { return nil }
         if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
         return token
     }

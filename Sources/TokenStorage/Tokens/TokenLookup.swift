@@ -3,32 +3,46 @@ import Database
 import OAuth
 import Sealing
 
+/// The access tokens that a lookup found.
+struct FoundTokens {
+    /// The best that is good to use.
+    var usable: AccessToken?
+
+    /// Whether that one is worth refreshing.
+    var isAging = false
+
+    /// The best that is good only while the issuer cannot be reached.
+    var extended: AccessToken?
+}
+
 extension StoreConnection {
     /// What the store has for `query`.
     func cachedToken(_ query: TokenQuery) throws -> CachedToken {
         if let authority = query.authority, !authority.vouches(for: query.account) {
             return .signInRequired(.otherAuthority)
         }
-        let (usable, isAging, extended) = try accessTokens(query)
-        if let usable { return .usable(usable, isAging: isAging) }
+        var found = try accessTokens(query)
+        // Taken out, as a copy of a token counts six references.
+        if let usable = found.usable.take() { return .usable(usable, isAging: found.isAging) }
         guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
             return .signInRequired(.signedOut)
         }
         let tokens = try usableRefreshTokens(query)
-        guard tokens.isEmpty else { return .refreshable(tokens, extended: extended) }
+        guard tokens.isEmpty else { return .refreshable(tokens, extended: found.extended) }
         try requireOpenableTokens(query)
         return .signInRequired(.noRefreshToken)
     }
 
-    /// The best access token that is good to use, and the best that is good only while the issuer cannot be reached.
+    /// The access tokens that may answer `query`.
     ///
     /// Those that are bound to the account's DPoP key are looked for where no other serves.
-    func accessTokens(_ query: TokenQuery) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
-        let found = try query.requiresDPoP ? nil : bestTokens(query)
-        if let found, found.usable != nil { return found }
-        let bound = try boundQuery(query).map { try bestTokens($0) }
-        if let bound, bound.usable != nil || found?.extended == nil { return bound }
-        return found ?? (nil, false, nil)
+    func accessTokens(_ query: TokenQuery) throws -> FoundTokens {
+        var found = FoundTokens()
+        if !query.requiresDPoP { try findBest(query, into: &found) }
+        guard found.usable == nil, let bound = try boundQuery(query) else { return found }
+        var foundBound = FoundTokens()
+        try findBest(bound, into: &foundBound)
+        return foundBound.usable != nil || found.extended == nil ? foundBound : found
     }
 
     /// The same for tokens that are bound to the DPoP key of the account and client; nil where there is none, or a
@@ -44,13 +58,9 @@ extension StoreConnection {
         return bound
     }
 
-    private func bestTokens(
-        _ query: TokenQuery
-    ) throws -> (usable: AccessToken?, isAging: Bool, extended: AccessToken?) {
-        // Apart from the tokens, as a token that is returned alone need not be copied.
+    /// Puts the best tokens for `query` into `found`, which is empty before; as a result they would be copied once more.
+    private func findBest(_ query: TokenQuery, into found: inout FoundTokens) throws {
         var best: (usable: AccessTokenCandidate?, extended: AccessTokenCandidate?)
-        var usable: AccessToken?
-        var extended: AccessToken?
         let (now, wanted) = (now, query.scope.foldedText)
         try forEachCandidate(query, scope: wanted, acceptsDeclined: query.acceptsDeclined) { row in
             let candidate = AccessTokenCandidate(
@@ -67,13 +77,13 @@ extension StoreConnection {
                 let token = try openCandidate(row, candidate, query.scope)
             else { return false }
             if !candidate.isUsable {
-                (best.extended, extended) = (candidate, token)
+                (best.extended, found.extended) = (candidate, token)
             } else if query.scope.isMet(by: token.scope) {
-                (best.usable, usable) = (candidate, token)
+                best.usable = candidate
+                (found.usable, found.isAging) = (token, candidate.isAging)
             }
             return true
         }
-        return (usable, best.usable?.isAging ?? false, extended)
     }
 
     /// An access token for no API in particular, else the newest one, and whether it is good to use.
