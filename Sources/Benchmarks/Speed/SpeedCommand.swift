@@ -81,6 +81,7 @@ enum ScaleBenchmark: Benchmark {
         add(try lookups(bench, large, small, isRepeated: true))
         add(try lookups(bench, large, small, isRepeated: false))
         add(try signIns(bench, large, small))
+        add(try floorLookups(bench, large, small))
     }
 
     private static func lookups(
@@ -107,6 +108,30 @@ enum ScaleBenchmark: Benchmark {
             try look(smallQueries[piece % queries.count], in: small)
         }
         return row(isRepeated ? "repeated lookup" : "lookup", bench, .microseconds, outcome)
+    }
+
+    /// The lookups of any account in C: what the pages of a larger file cost each program that reads it by SQLite.
+    ///
+    /// The last one, as the store cannot open the tokens afterwards.
+    private static func floorLookups(_ bench: Bench, _ large: TokenStore, _ small: TokenStore) throws -> ReportRow {
+        var random = RandomText(seed: 4)
+        let numbers = (0..<bench.scaled(5_000, quick: 400)).map { _ in
+            Int.random(in: 0..<bench.accounts, using: &random)
+        }
+        let (largeFloor, smallFloor) = (try Baseline(large.path), try Baseline(small.path))
+        for number in Set(numbers) { try largeFloor.adopt(SampleAccount(number)) }
+        for number in Set(numbers.map { $0 % smallAccounts }) { try smallFloor.adopt(SampleAccount(number)) }
+        let lookups = numbers.map { Baseline.lookup(of: SampleAccount($0), $0 % 5) }
+        let smallLookups = numbers.map { Baseline.lookup(of: SampleAccount($0 % smallAccounts), $0 % 5) }
+        for lookup in lookups { try largeFloor.look(lookup) }
+        let measurement = PairedMeasurement(rounds: bench.rounds, turns: bench.scaled(50, quick: 10))
+        let outcome = try measurement.run(pieces: 400) { piece in
+            try largeFloor.look(lookups[piece % lookups.count])
+        } floor: { piece in
+            try smallFloor.look(smallLookups[piece % smallLookups.count])
+        }
+        let text = "lookup in C, \(bench.accounts) accounts with 5 tokens for APIs"
+        return ReportRow(name, text, unit: .microseconds, outcome, floor: "\(smallAccounts) accounts")
     }
 
     private static func signIns(_ bench: Bench, _ large: TokenStore, _ small: TokenStore) throws -> ReportRow {
