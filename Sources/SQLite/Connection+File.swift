@@ -31,6 +31,8 @@ extension Connection {
     }
 
     /// A number that changes with every commit of another connection, in this process or not.
+    ///
+    /// To a connection that may not write the index of an empty log it may change with every transaction.
     package func dataVersion() throws -> Int64 { try integer("PRAGMA data_version") ?? 0 }
 
     /// The problems `PRAGMA integrity_check` (or the cheaper `quick_check`) finds; empty when the file is sound.

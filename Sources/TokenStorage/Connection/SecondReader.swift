@@ -140,6 +140,25 @@ final class SharedTask<Found: Sendable>: SharedWork {
 /// moment.
 private struct EndedTransaction: Error {}
 
+/// What tells whether something was committed to a file between two looks, within the second of which it is read.
+///
+/// Where nobody who writes has the file open, an inspection cannot trust the index of the log. While the log is empty as
+/// well, SQLite then counts a version for each transaction. But who reads a file with an empty log keeps others from
+/// moving what they commit out of the log, so that a log which is empty still shows that they did not.
+private struct CommitMark {
+    private let version: Int64
+    private let isLogEmpty: Bool
+
+    init(of session: StoreConnection) throws {
+        version = try session.connection.dataVersion()
+        isLogEmpty = FileStatus(session.path.log)?.size == 0
+    }
+
+    func isSameMoment(as earlier: CommitMark) -> Bool {
+        version == earlier.version || isLogEmpty && earlier.isLogEmpty
+    }
+}
+
 extension StoreConnection {
     /// What `body` read, all of it in the transaction that is open.
     func inOneTransaction<Read>(_ body: () throws -> Read) throws -> Read {
@@ -171,7 +190,7 @@ extension StoreConnection {
         _ body: () throws -> Result
     ) throws -> Result? {
         isFit = false
-        let version = try connection.dataVersion()
+        let before = try CommitMark(of: self)
         var outcome: Swift.Result<Result?, any Error>?
         do {
             isFit = try other.connection.read {
@@ -181,7 +200,7 @@ extension StoreConnection {
                     try connection.read {
                         // The other has begun between the two looks. Where nothing was committed between them, it reads
                         // the moment that this one reads.
-                        guard try connection.dataVersion() == version else { return nil }
+                        guard try CommitMark(of: self).isSameMoment(as: before) else { return nil }
                         let reader = SecondReader(other)
                         second = reader
                         defer {

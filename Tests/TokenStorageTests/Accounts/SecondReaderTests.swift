@@ -191,6 +191,17 @@ struct SecondReaderTests {
         }
     }
 
+    @Test func `an inspection of a file that nobody else has open has one as well`() throws {
+        let fixture = try store()
+        #expect(fixture.store.connections.close())
+        #expect(try Data(contentsOf: URL(filePath: fixture.path.log)).isEmpty)
+        let inspection = try #require(try TokenStore.inspect(at: fixture.location, options: fixture.options))
+        try inspection.connections.read { session in
+            #expect(session.mode == .readOnly)
+            try session.readLong(of: inspection.connections) { #expect(session.second != nil) }
+        }
+    }
+
     @Test func `without a key, or with few accounts, there is none`() throws {
         let fixture = try store { $0.accountsForTwoReaders = 2 }
         try sees(fixture) { session, second in
