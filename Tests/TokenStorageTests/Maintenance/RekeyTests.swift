@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 import TokenStorage
 
-@Suite(.onBothEngines)
+@Suite(.onBothEngines, .onWaitingThreads)
 struct RekeyTests {
     struct Interruption: Error {}
 
