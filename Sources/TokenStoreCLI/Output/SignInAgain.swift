@@ -27,6 +27,9 @@ struct SignInAgain {
     /// Whether the person has to choose a new password first.
     private var needsNewPassword = false
 
+    /// Whether the person has to consent to a refresh token, as some issuers want (OpenID Connect Core 11).
+    private var needsConsent = false
+
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
 
@@ -56,9 +59,10 @@ struct SignInAgain {
         self.arguments = arguments
     }
 
-    /// The same for a refusal that says what the next sign-in has to meet.
-    func meeting(_ refusal: OAuthError?) -> SignInAgain {
+    /// The same for a refusal, or a reason, that says what the next sign-in has to meet.
+    func meeting(_ refusal: OAuthError?, for reason: InteractionReason? = nil) -> SignInAgain {
         var again = self
+        again.needsConsent = reason == .noRefreshToken
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
         again.needsPage = refusal?.needsPage ?? false
         again.needsNewPassword = refusal?.needsNewPassword ?? false
@@ -133,6 +137,7 @@ struct SignInAgain {
         command.add("--client-id", client)
         let username = account.username.isEmpty || isOnDevice || isElsewhere ? nil : account.username
         command.add(isOnTerminal ? "--username" : "--login-hint", username)
+        if needsConsent, authority.issuer != nil, !isOnDevice, !isOnTerminal { command.add("--prompt", "consent") }
         for name in (isElsewhere ? scope : wanted(at: authority)).tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
         if bindsTokens { command.add("--dpop") }

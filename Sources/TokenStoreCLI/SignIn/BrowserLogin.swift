@@ -26,15 +26,16 @@ struct BrowserLogin {
         let device = DeviceLogin(flow: deviceFlow(store, transport), isJSON: arguments.json)
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
-        let result = try completingFailures(of: request, at: authority) {
+        let (result, isRenewable) = try completingFailures(of: request, at: authority) {
             try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
                 let tokens =
                     isOnDevice
                     ? try await device.signIn(request.scope, at: authority)
                     : try await page.signIn(request, at: authority, in: browser)
-                return try await store.save(tokens)
+                return (try await store.save(tokens), tokens.response.refreshToken != nil)
             }
         }
+        if !isRenewable { warnOfEnd(of: request, at: authority, console) }
         try console.report("signed in", result, to: clientID, in: store, asJSON: arguments.json)
     }
 
@@ -60,16 +61,32 @@ struct BrowserLogin {
             } else if let prompt = error.neededPrompt, prompt == request.prompt {
                 failure = failure.hinting("ask the operator of the issuer, which may ask the person and did not")
             } else if let prompt = error.neededPrompt {
-                var next = request
-                next.prompt = prompt
-                var command = ProposedCommand(signingIn: next, at: authority, client: clientID, redirect, network)
-                if dpop == .required { command.add("--dpop") }
-                command.add(arguments)
-                failure = failure.hinting("sign in again with '\(command.text)'")
+                failure = failure.hinting("sign in again with '\(command(for: request, prompt, at: authority))'")
             }
             failure.facts.concern(issuer: authority.url)
             throw failure
         }
+    }
+
+    /// The command that signs in as `request` says, and has the issuer ask the person.
+    private func command(for request: InteractiveRequest, _ prompt: Prompt, at authority: Authority) -> String {
+        var next = request
+        next.prompt = prompt
+        var command = ProposedCommand(signingIn: next, at: authority, client: clientID, redirect, network)
+        if dpop == .required { command.add("--dpop") }
+        command.add(arguments)
+        return command.text
+    }
+
+    /// Says that the session ends with its access token.
+    ///
+    /// An issuer may give a refresh token only with the person's consent (OpenID Connect Core 11).
+    private func warnOfEnd(of request: InteractiveRequest, at authority: Authority, _ console: Console) {
+        let problem = "the issuer gave no refresh token, so that the session ends with its access token"
+        let mayBeAsked = authority.issuer != nil && !redirect.device && request.prompt != .consent
+        guard mayBeAsked else { return console.warn(problem) }
+        let command = command(for: request, .consent, at: authority)
+        console.warn("\(problem); where it wants consent for one, sign in with '\(command)'")
     }
 
     private func pageFlow(_ store: TokenStore, _ transport: AsyncHTTPTransport) -> AuthorizationCodeFlow {

@@ -88,7 +88,7 @@ struct TokenAcquisition: ParsableArguments {
         } catch let error as TokenStoreError where error.code == .userFlowMismatch {
             throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
         } catch let error as AcquisitionError {
-            let again = signInAgain(account, client, request, in: store).meeting(error.refusal)
+            let again = signInAgain(account, client, request, in: store).meeting(error.refusal, for: error.interaction)
             throw again.completing(CommandFailure(error))
         }
     }
@@ -190,7 +190,9 @@ extension TokenAcquisition {
 
     /// Why the store alone does not do.
     private static func refusal(_ decision: TokenDecision, _ again: SignInAgain) -> CommandFailure {
-        if case .fail(let error) = decision { return again.meeting(error.refusal).completing(CommandFailure(error)) }
+        if case .fail(let error) = decision {
+            return again.meeting(error.refusal, for: error.interaction).completing(CommandFailure(error))
+        }
         return again.completing(
             CommandFailure(
                 .network,

@@ -85,6 +85,35 @@ struct LoginOptionTests {
         #expect(asked.hasSuffix("; ask the operator of the issuer, which may ask the person and did not\n"), "\(asked)")
     }
 
+    @Test func `a session without a refresh token comes with the command that asks for one`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let place = scene.provider.baseURL + "/fabrikvine.onmicrosoft.com/B2C_1_SUSI/v2.0"
+            let known = try await AsyncHTTPTransport().send(
+                HTTPRequest("GET", place + "/.well-known/openid-configuration"),
+                limits: .issuer
+            )
+            let metadata = known.body.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            // It is not asked for where the issuer does not have it.
+            let body = metadata.replacing("\"offline_access\"", with: "\"other\"")
+            try #require(body != metadata)
+            let issuer = try #require(try JSONValue(parsing: metadata).object?["issuer"]?.text)
+            scene.provider.faults.add(.answer(body: body, at: "metadata", times: nil))
+            let words = ["--issuer", issuer, "--client-id", "b2c-app", "--scope", LoginScene.scope]
+            let login = try await scene.login.run(words) { try await LoginScene.signIn(at: $0) }
+            #expect(login.status == 0, "\(login.error)")
+            let command = "tokenstore login \(words.joined(separator: " ")) --prompt consent"
+            let sentence = "the issuer gave no refresh token, so that the session ends with its access token"
+            #expect(
+                login.error.contains("\(sentence); where it wants consent for one, sign in with '\(command)'\n"),
+                "\(login.error)"
+            )
+            let ended = try await scene.run("token", "--force-refresh", "--scope", LoginScene.scope)
+            #expect(ended.status == 4)
+            #expect(ended.error.contains("no refresh token; sign in again with 'tokenstore login "), "\(ended.error)")
+            #expect(ended.error.contains(" --prompt consent "), "\(ended.error)")
+        }
+    }
+
     @Test(
         arguments: [
             ["--claims", "[]"], ["--claims", "{"], ["--device", "--claims", "{}"], ["--device", "--domain-hint", "x"],

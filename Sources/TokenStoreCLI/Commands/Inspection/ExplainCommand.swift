@@ -68,8 +68,9 @@ struct ExplainCommand: ParsableCommand {
         let again = SignInAgain(account, client, request, in: store, network, arguments)
         do {
             explanation.decision = try decision(on: request, decider, account, client, in: store)
-            if case .fail(let sentence, let refusal) = explanation.decision {
-                explanation.decision = .fail(again.meeting(refusal).completing(sentence))
+            if case .fail(let sentence, let error) = explanation.decision {
+                let again = again.meeting(error?.refusal, for: error?.interaction)
+                explanation.decision = .fail(again.completing(sentence))
             }
         } catch let error as TokenStoreError
             where [.failure, .interactionRequired].contains(CommandFailure(error).status)
@@ -162,7 +163,7 @@ enum ExplainedDecision {
     case serve(String)
     /// At the address of an authority, with refresh tokens in their order.
     case refresh(String, tokens: [RefreshCandidate], hasFallback: Bool)
-    case fail(String, OAuthError? = nil)
+    case fail(String, AcquisitionError? = nil)
 
     init(_ decision: TokenDecision) {
         switch decision {
@@ -174,7 +175,7 @@ enum ExplainedDecision {
             )
         case .refresh(let tokens, let authority, let fallback):
             self = .refresh(authority.url, tokens: tokens, hasFallback: fallback != nil)
-        case .fail(let error): self = .fail(CommandFailure(error).sentence, error.refusal)
+        case .fail(let error): self = .fail(CommandFailure(error).sentence, error)
         }
     }
 
