@@ -1,5 +1,6 @@
 import NativeAuthentication
 import OAuth
+import OpenIDConnect
 import Sealing
 import TokenManagement
 import TokenStorage
@@ -59,10 +60,11 @@ struct SignInAgain {
         self.arguments = arguments
     }
 
-    /// The same for a refusal, or a reason, that says what the next sign-in has to meet.
-    func meeting(_ refusal: OAuthError?, for reason: InteractionReason? = nil) -> SignInAgain {
+    /// The same for an error that says what the next sign-in has to meet.
+    func meeting(_ error: AcquisitionError?) -> SignInAgain {
         var again = self
-        again.needsConsent = reason == .noRefreshToken
+        let refusal = error?.refusal
+        again.needsConsent = error?.interaction == .noRefreshToken
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
         again.needsPage = refusal?.needsPage ?? false
         again.needsNewPassword = refusal?.needsNewPassword ?? false

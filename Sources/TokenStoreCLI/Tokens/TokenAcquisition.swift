@@ -88,7 +88,7 @@ struct TokenAcquisition: ParsableArguments {
         } catch let error as TokenStoreError where error.code == .userFlowMismatch {
             throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
         } catch let error as AcquisitionError {
-            let again = signInAgain(account, client, request, in: store).meeting(error.refusal, for: error.interaction)
+            let again = signInAgain(account, client, request, in: store).meeting(error)
             throw again.completing(CommandFailure(error))
         }
     }
@@ -190,9 +190,7 @@ extension TokenAcquisition {
 
     /// Why the store alone does not do.
     private static func refusal(_ decision: TokenDecision, _ again: SignInAgain) -> CommandFailure {
-        if case .fail(let error) = decision {
-            return again.meeting(error.refusal, for: error.interaction).completing(CommandFailure(error))
-        }
+        if case .fail(let error) = decision { return again.meeting(error).completing(CommandFailure(error)) }
         return again.completing(
             CommandFailure(
                 .network,

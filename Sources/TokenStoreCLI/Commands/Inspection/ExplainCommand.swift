@@ -69,8 +69,7 @@ struct ExplainCommand: ParsableCommand {
         do {
             explanation.decision = try decision(on: request, decider, account, client, in: store)
             if case .fail(let sentence, let error) = explanation.decision {
-                let again = again.meeting(error?.refusal, for: error?.interaction)
-                explanation.decision = .fail(again.completing(sentence))
+                explanation.decision = .fail(again.meeting(error).completing(sentence))
             }
         } catch let error as TokenStoreError
             where [.failure, .interactionRequired].contains(CommandFailure(error).status)
