@@ -4,6 +4,7 @@ package import Testing
 
 /// Runs each test twice: with a store that is a file, and with one on a PostgreSQL server.
 ///
+/// Like ``WaitingThreadsTrait``, a few at a time, on threads that may wait.
 /// Without a server installed the second run is left out; the tests that are about servers say so.
 package struct BothEnginesTrait: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
@@ -14,12 +15,14 @@ package struct BothEnginesTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         let isAboutFiles = test.traits.contains { $0 is AboutFilesTrait }
-        for engine in StoreEngine.allCases where engine == .file || engine.isInstalled && !isAboutFiles {
-            await StoreEngine.$current.withValue(engine) {
-                do {
-                    try await function()
-                } catch {
-                    Issue.record(error, "with a store on a \(engine.rawValue)")
+        try await TestPlaces.shared.run {
+            for engine in StoreEngine.allCases where engine == .file || engine.isInstalled && !isAboutFiles {
+                await StoreEngine.$current.withValue(engine) {
+                    do {
+                        try await function()
+                    } catch {
+                        Issue.record(error, "with a store on a \(engine.rawValue)")
+                    }
                 }
             }
         }
@@ -28,8 +31,17 @@ package struct BothEnginesTrait: SuiteTrait, TestTrait, TestScoping {
 
 /// Leaves a suite, or a test of one that runs on both engines, to files: it looks into them, or is about what only they
 /// have.
-package struct AboutFilesTrait: SuiteTrait, TestTrait {
+package struct AboutFilesTrait: SuiteTrait, TestTrait, TestScoping {
+    package let isRecursive = true
     package let reason: String
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await TestPlaces.shared.run(function)
+    }
 }
 
 extension Trait where Self == AboutFilesTrait {

@@ -3,10 +3,11 @@ import Foundation
 import Synchronization
 package import Testing
 
-/// Runs tests on threads of their own, which may wait.
+/// Runs tests a few at a time, on threads of their own, which may wait.
 ///
-/// A test that waits for a program in one of the few threads that all tasks share keeps it from the servers that other
-/// tests, and the program itself, are waiting for.
+/// A test that waits or computes in one of the few threads that all tasks share keeps it from the servers that other
+/// tests, and the program itself, are waiting for. All at once would each be so slow that a limit of time runs out in
+/// one of them.
 package struct WaitingThreadsTrait: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
 
@@ -15,13 +16,75 @@ package struct WaitingThreadsTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(WaitingThreads.shared) { try await function() }
+        try await TestPlaces.shared.run(function)
     }
 }
 
 extension Trait where Self == WaitingThreadsTrait {
     /// Leaves the threads that all tasks share to those who do not wait.
     package static var onWaitingThreads: Self { WaitingThreadsTrait() }
+}
+
+/// Places for the tests that run at one moment; the others wait for one without a thread.
+final class TestPlaces: Sendable {
+    static let shared = TestPlaces()
+
+    /// Whether the test that runs has a place: of several traits that ask for one, the first gets it.
+    @TaskLocal private static var hasPlace = false
+
+    /// A limit of Swift Testing would begin when the test does, which then waits for its place.
+    private static let longestTest = Duration.seconds(20 * 60)
+
+    private let places = Mutex(
+        (free: 4 * ProcessInfo.processInfo.activeProcessorCount, waiting: [CheckedContinuation<Void, Never>]())
+    )
+
+    func run(_ test: @Sendable () async throws -> Void) async throws {
+        guard !Self.hasPlace else { return try await test() }
+        await take()
+        defer { giveBack() }
+        try await Self.$hasPlace.withValue(true) {
+            try await withTaskExecutorPreference(WaitingThreads.shared) { try await Self.limit(test) }
+        }
+    }
+
+    /// Runs a test; one that takes too long is cancelled, and has failed.
+    private static func limit(_ test: @Sendable () async throws -> Void) async throws {
+        try await withoutActuallyEscaping(test) { test in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await test() }
+                group.addTask {
+                    try await Task.sleep(for: longestTest)
+                    Issue.record("the test took longer than \(longestTest)")
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = places.withLock { places in
+                guard places.free == 0 else {
+                    places.free -= 1
+                    return true
+                }
+                places.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func giveBack() {
+        let next = places.withLock { places -> CheckedContinuation<Void, Never>? in
+            guard places.waiting.isEmpty else { return places.waiting.removeFirst() }
+            places.free += 1
+            return nil
+        }
+        next?.resume()
+    }
 }
 
 /// As many threads as there are jobs at one moment; one that has had nothing to do for a while ends.

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// The example as people see it: several processes on one PostgreSQL server, and browsers that meet any of them.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(10)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct FleetExampleTests {
     /// A browser in which Ana is signed in, having begun at one process and come back to another.
     private func signedIn(_ first: Node) async throws -> ScriptedBrowser {

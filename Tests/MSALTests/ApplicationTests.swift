@@ -154,8 +154,7 @@ extension BrowserTests {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)))
-        func `the page of a sign-in that is over is closed, and ends no other`() async throws {
+        @Test func `the page of a sign-in that is over is closed, and ends no other`() async throws {
             try await NativeScene.open { scene in
                 let app = try application(scene, SystemBrowser(environment: [:]))
                 let opened = AsyncStream<Void>.makeStream()

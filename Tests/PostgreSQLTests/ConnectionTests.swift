@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ConnectionTests {
     private let server: TestServer
 

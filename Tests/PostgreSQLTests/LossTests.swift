@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// What is known when a connection ends or a server falls silent.
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct LossTests {
     private let server: TestServer
 

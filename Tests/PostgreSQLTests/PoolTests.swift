@@ -8,7 +8,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct PoolTests {
     private let server: TestServer
 
@@ -88,7 +88,7 @@ struct PoolTests {
     }
 }
 
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ListenerTests {
     private let server: TestServer
     private let channel = "c\(UInt32.random(in: 0...UInt32.max))"

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
+@Suite(.onWaitingThreads, .ifServerIsInstalled, .enabled(if: Bouncer.program != nil, "pgbouncer is installed"))
 struct PoolerTests {
     @Test func `behind a transaction pooler nothing depends on the session`() throws {
         let server = try TestServer.shared.get()

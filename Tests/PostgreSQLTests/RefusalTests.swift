@@ -7,7 +7,7 @@ import Testing
 @testable import PostgreSQL
 
 /// What a server or its certificate does not accept, and what the caller is told.
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct RefusalTests {
     private let server: TestServer
 
@@ -162,7 +162,7 @@ private final class SilentHost {
 }
 
 /// TLS to a server on loopback, as it is off this machine.
-@Suite(.ifServerIsInstalled, .onOwnThread, .enabled(if: PrivateAuthority.isAvailable, "openssl is installed"))
+@Suite(.onWaitingThreads, .ifServerIsInstalled, .enabled(if: PrivateAuthority.isAvailable, "openssl is installed"))
 struct EncryptionTests {
     private struct Fixture {
         let authority: PrivateAuthority

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite(.ifServerIsInstalled, .onOwnThread)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct TransactionTests {
     private let server: TestServer
 

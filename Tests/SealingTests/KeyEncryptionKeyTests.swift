@@ -1,5 +1,6 @@
 import OAuth
 import Sealing
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -16,6 +17,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
+@Suite(.onWaitingThreads)
 struct KeyEncryptionKeyTests {
     private let key = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdef"))
     private let other = KeyEncryptionKey(bytes: Secret("0123456789abcdef0123456789abcdeF"))

@@ -1,7 +1,9 @@
 import OAuth
 import Sealing
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct KeySourceTests {
     @Test(arguments: [
         "file", "file:/srv/my keys/key", "file:/srv/a:b", "passphrase", "passphrase:fd=3", "secret-service",

@@ -1,6 +1,7 @@
 import OAuth
 import Sealing
 import Synchronization
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -17,6 +18,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
+@Suite(.onWaitingThreads)
 struct PassphraseSourceTests {
     @Test func `the recorded parameters and the passphrase give the key again`() throws {
         let (key, parameters) = try KeySource.passphrase.create(context("correct horse"))

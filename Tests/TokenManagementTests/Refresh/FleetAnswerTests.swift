@@ -5,12 +5,13 @@ import IssuerSupport
 import OAuth
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// The answer to a refresh, where the server cannot take it.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed"))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct FleetAnswerTests {
     private func scene() throws -> OpenScene { try StoreEngine.$current.withValue(.server) { try OpenScene() } }
 

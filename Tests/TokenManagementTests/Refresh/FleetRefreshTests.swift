@@ -5,12 +5,13 @@ import IssuerSupport
 import OAuth
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
 
 /// One refresh in a fleet whose store is on a server.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL and libpq5 are installed"))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct FleetRefreshTests {
     private func scene() throws -> OpenScene { try StoreEngine.$current.withValue(.server) { try OpenScene() } }
 

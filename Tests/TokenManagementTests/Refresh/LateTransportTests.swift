@@ -8,7 +8,7 @@ import Testing
 import TokenManagement
 
 /// Refreshes over a transport that keeps no limits.
-@Suite(.onBothEngines, .timeLimit(.minutes(10)))
+@Suite(.onBothEngines)
 struct LateTransportTests {
     /// A transport that answers when a test lets it, whatever its limits and whether it is cancelled.
     private final class LateTransport: HTTPTransport {

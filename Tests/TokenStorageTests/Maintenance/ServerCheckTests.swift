@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// What a check says of the tables of a server, which their owner can change, and that its statements mend them.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerCheckTests {
     /// A change of the tables, and how the problem names what was changed.
     struct Change: CustomTestStringConvertible {

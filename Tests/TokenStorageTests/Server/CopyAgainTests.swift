@@ -7,7 +7,7 @@ import Testing
 @testable import TokenStorage
 
 /// A copy that runs again: after its end, after it was cut off, and beside programs that use the target already.
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct CopyAgainTests {
     private struct CutOff: Error {}
 

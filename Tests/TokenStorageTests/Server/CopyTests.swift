@@ -7,7 +7,7 @@ import Testing
 import TokenStorage
 
 /// A store that goes to another place: with everything, once, and with no way to use it twice.
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct CopyTests {
     /// A file with accounts of several kinds, and a place on the server for it.
     struct Scene {

@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// What goes from a server by itself.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct JanitorTests {
     private static let day: Int64 = 86_400
 

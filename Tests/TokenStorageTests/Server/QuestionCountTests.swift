@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// How often a server is waited for: each time costs the way there and back.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct QuestionCountTests {
     @Test func `a sign-in of a new account takes two round trips, and a lookup takes one`() throws {
         var scene = try ServerScene()

@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// What a program is told of a server that does not serve it; "no account" is never the answer, and nothing is made.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerFaultTests {
     /// A mistake, or a server that is not as it should be.
     enum Fault: String, CaseIterable {

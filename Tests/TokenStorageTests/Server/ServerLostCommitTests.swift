@@ -11,7 +11,7 @@ import Testing
 
 /// What a caller is told where the connection ends behind any of its messages, the one with the commit among them: the
 /// same as if nothing had happened.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerLostCommitTests {
     /// A store whose connections can be cut, and the same store by others.
     private final class Scene: Sendable {

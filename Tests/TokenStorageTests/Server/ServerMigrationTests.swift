@@ -7,7 +7,7 @@ import Testing
 @testable import TokenStorage
 
 /// How a store on a server gets to a new schema, and who is told what meanwhile.
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerMigrationTests {
     /// The schema with a step more.
     private func newer(_ sql: String = "CREATE TABLE extra (id bigint PRIMARY KEY)", floor: Int = 14) -> Schema {

@@ -10,7 +10,7 @@ import Testing
 @testable import TokenStorage
 
 /// What one node decides while the transaction of another is open, and has changed what the decision hangs on.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerOverlapTests {
     private struct Scene: Sendable {
         var scene: ServerScene

@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// Promise 10 on a server: what concerns one account is found by an index.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerPlanTests {
     /// Tables that hold a few rows, or what many requests share.
     private static let small: Set = ["store", "data_key", "mark_key", "default_account", "issuer_document"]

@@ -7,7 +7,7 @@ import Testing
 import TokenStorage
 
 /// New keys for a store on a server, where no lock of one machine keeps the others out.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerRekeyTests {
     private struct Interruption: Error {}
 

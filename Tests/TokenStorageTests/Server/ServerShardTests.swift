@@ -11,7 +11,7 @@ import Testing
 ///
 /// The tables are partitioned here as Citus distributes them, or distributed where the tests run with Citus; the
 /// statements are those that the program sends.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerShardTests {
     /// A server that logs which partitions each statement went through.
     private static func server() throws -> TestServer {

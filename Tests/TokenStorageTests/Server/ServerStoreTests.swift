@@ -10,7 +10,7 @@ import Testing
 import TokenStorage
 
 /// How a store on a server is made, and who may use it.
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerStoreTests {
     @Test func `a store is made once, and found by all`() throws {
         let scene = try ServerScene()

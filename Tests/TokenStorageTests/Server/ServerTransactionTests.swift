@@ -10,7 +10,7 @@ import Testing
 @testable import TokenStorage
 
 /// What many nodes do at once, and what becomes of a transaction whose end nobody saw.
-@Suite(.ifServerIsInstalled)
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerTransactionTests {
     @Test func `first sign-ins of one account from several nodes make one account`() async throws {
         let scene = try ServerScene()

@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// What one node keeps in memory while others write.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerWatchTests {
     /// A store whose token for an account is in memory.
     private struct Node {
@@ -195,7 +195,7 @@ struct ServerWatchTests {
 }
 
 /// Changes that are told to one node while others write.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerChangesTests {
     @Test func `every sign-in on every node is told once, also behind a transaction that takes long`() async throws {
         let scene = try ServerScene()
@@ -255,8 +255,8 @@ struct ServerChangesTests {
 
 /// A store behind a pooler that gives each transaction another session.
 @Suite(
+    .onWaitingThreads,
     .ifServerIsInstalled,
-    .timeLimit(.minutes(5)),
     .enabled(if: Bouncer.program != nil, "pgbouncer is installed")
 )
 struct ServerPoolerTests {

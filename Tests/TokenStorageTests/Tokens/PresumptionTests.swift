@@ -9,7 +9,7 @@ import Testing
 @testable import TokenStorage
 
 /// Sign-ins that are sent at once, as the account is taken to be new: what becomes of them where it is not so.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct PresumptionTests {
     /// A node that has signed people in and takes the next one to be new, and another node.
     private struct Scene {

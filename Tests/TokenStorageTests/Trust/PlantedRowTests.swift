@@ -6,7 +6,7 @@ import Testing
 @testable import TokenStorage
 
 /// Rows that a program with the rights of an application puts into a server, which has no key.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct PlantedRowTests {
     /// A store with one account, and an id that a copy of its row can have and that comes before its own.
     private struct Scene {

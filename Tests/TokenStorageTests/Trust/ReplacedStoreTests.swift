@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// Another store in the schema of one that a program has open.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ReplacedStoreTests {
     @Test(arguments: [false, true])
     func `a program that goes on uses the new store, under its keys`(hasOtherKey: Bool) throws {

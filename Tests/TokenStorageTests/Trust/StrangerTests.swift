@@ -8,7 +8,7 @@ import Testing
 @testable import TokenStorage
 
 /// Other roles of a database, which must not come to run anything with the rights of the program.
-@Suite(.ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct StrangerTests {
     /// Statements by which a role may make something in the schema, or has; `S` is the schema, `M` the role.
     enum Way: String, CaseIterable {

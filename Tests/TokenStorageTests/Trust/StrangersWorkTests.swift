@@ -9,9 +9,9 @@ import Testing
 /// What other roles of a database have made in the store's schema, or hide there: it is refused before any of it is
 /// run.
 @Suite(
+    .onWaitingThreads,
     .ifServerIsInstalled,
-    .disabled(if: TestCluster.isWanted, "Citus carries roles to its machines in its own time"),
-    .timeLimit(.minutes(5))
+    .disabled(if: TestCluster.isWanted, "Citus carries roles to its machines in its own time")
 )
 struct StrangersWorkTests {
     /// Statements of the owner; `S` is the schema, `M` a role that may not use the store.

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// What the command line says of a server that does not serve the store, and that it makes nothing there.
-@Suite(.onWaitingThreads, .ifServerIsInstalled, .timeLimit(.minutes(5)))
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerFaultCommandTests {
     /// A place, and what its commands are to answer.
     struct Fault {
