@@ -58,7 +58,7 @@ public struct Secret: Sendable {
         guard count > 0, let text = String(validating: bytes.buffer, as: UTF8.self) else { return false }
         var isShowable = true
         text.forEachScalar { scalar, isObeyed in
-            if isObeyed || scalar.properties.isWhitespace { isShowable = false }
+            if isObeyed || scalar != " " && scalar.properties.isWhitespace { isShowable = false }
         }
         return isShowable
     }

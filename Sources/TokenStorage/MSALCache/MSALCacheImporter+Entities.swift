@@ -107,7 +107,8 @@ extension MSALCacheImporter {
         guard expiresOn <= .lastUnixSecond else {
             throw MSALRejection("its expires_on is later than the year 9999, as one in milliseconds would be")
         }
-        let homeAccountID = try entity.key("home_account_id") ?? ""
+        let namedAccount = try entity.key("home_account_id")
+        let homeAccountID = namedAccount ?? ""
         // An export writes it for a token of no account.
         if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
@@ -120,7 +121,7 @@ extension MSALCacheImporter {
         let nodesKeyID = isBound ? entity.rest["keyId"]?.text : nil
         // Another type than its bucket's does not change how it is read, and goes back out.
         if entity.rest["credential_type"]?.text == bucket.rawValue { entity.drop("credential_type") }
-        let token = AccessTokenRow(
+        var token = AccessTokenRow(
             clientID: client,
             environment: environment,
             realm: realm,
@@ -137,6 +138,8 @@ extension MSALCacheImporter {
             extra: entity.rest,
             secret: secret
         )
+        // MSAL for Node finds a token of its client by this, and by no null.
+        if namedAccount?.isEmpty == true { token.extra["home_account_id"] = "" }
         let account =
             try homeAccountID.isEmpty
             ? nil : accountRow(homeAccountID, environment, realm: realm, client: client, issuer: issuer, claims: nil)

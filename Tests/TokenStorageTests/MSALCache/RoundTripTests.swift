@@ -48,6 +48,20 @@ struct RoundTripTests {
         #expect(try fixture.export()["AccessToken"].object?.members.map { $0.value["secret"] } == ["a"])
     }
 
+    @Test(arguments: [nil, ""] as [JSONValue])
+    func `a client's own token names no account as it did before`(account: JSONValue) throws {
+        let token = JSONValue.accessToken("a", "s1", ["home_account_id": account])
+        let fixture = try TestStore(.cache(accessTokens: [token]))
+        #expect(try fixture.rows("AccessToken").map { $0["home_account_id"] } == [account])
+        #expect(try fixture.take(.cache(accessTokens: [token])).unchanged == 1)
+    }
+
+    @Test func `a token of words in any script comes back, and can be used`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("clé d’accès", "s1")))
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["clé d’accès"])
+        #expect(try fixture.request("s1") == .hit("clé d’accès"))
+    }
+
     @Test(arguments: [false, true])
     func `of the ID tokens of a document the one that was issued last is the newest`(isReversed: Bool) throws {
         let tokens = [("old", 1_789_900_000), ("new", 1_789_999_990)].map { client, time in
