@@ -143,8 +143,9 @@ private struct EndedTransaction: Error {}
 /// What tells whether something was committed to a file between two looks, within the second of which it is read.
 ///
 /// Where nobody who writes has the file open, an inspection cannot trust the index of the log. While the log is empty as
-/// well, SQLite then counts a version for each transaction. But who reads a file with an empty log keeps others from
-/// moving what they commit out of the log, so that a log which is empty still shows that they did not.
+/// well, SQLite then counts a version for each transaction. But who reads a file with an empty log, and with locks, keeps
+/// others from moving what they commit out of the log, so that a log which is empty still shows that they did not. What
+/// is read without locks is looked at when the reading ends.
 private struct CommitMark {
     private let version: Int64
     private let isLogEmpty: Bool
@@ -221,6 +222,8 @@ extension StoreConnection {
     /// Whether it has the same file, and all keys for it; its first look.
     private func readsAlso(what first: StoreConnection) throws -> Bool {
         guard file == first.file, header.storeID == first.header.storeID, let ring = first.keyRing else { return false }
+        // One without locks keeps what it has read, and knows of nothing that was written since it was opened.
+        guard mode == first.mode, beside == first.beside else { return false }
         guard !connection.hasMoved, !first.connection.hasMoved else { return false }
         keyRing = ring
         return try Set(connection.dataKeyIDs()) == ring.ids
