@@ -28,7 +28,7 @@ struct SignInAgain {
     /// Whether the person has to choose a new password first.
     private var needsNewPassword = false
 
-    /// Whether the person has to consent to a refresh token, as some issuers want (OpenID Connect Core 11).
+    /// Whether there is no refresh token, to which some issuers want the person's consent.
     private var needsConsent = false
 
     /// Whether the session is bound to a key: the next one is to be no less.
@@ -64,7 +64,7 @@ struct SignInAgain {
     func meeting(_ error: AcquisitionError?) -> SignInAgain {
         var again = self
         let refusal = error?.refusal
-        again.needsConsent = error?.interaction == .noRefreshToken
+        again.needsConsent = error?.interaction == .noRefreshToken && error?.remedy?.code != .useFamilyTokens
         again.claims = claims ?? refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
         again.needsPage = refusal?.needsPage ?? false
         again.needsNewPassword = refusal?.needsNewPassword ?? false
@@ -139,12 +139,26 @@ struct SignInAgain {
         command.add("--client-id", client)
         let username = account.username.isEmpty || isOnDevice || isElsewhere ? nil : account.username
         command.add(isOnTerminal ? "--username" : "--login-hint", username)
-        if needsConsent, authority.issuer != nil, !isOnDevice, !isOnTerminal { command.add("--prompt", "consent") }
-        for name in (isElsewhere ? scope : wanted(at: authority)).tokens { command.add("--scope", name) }
+        let asksForConsent = needsConsent && authority.givesRefreshTokensByConsent && !isOnDevice && !isOnTerminal
+        if asksForConsent { command.add("--prompt", "consent") }
+        let asked = isElsewhere ? scope : wanted(at: authority)
+        for name in (asksForConsent ? asked.forOfflineAccess : asked).tokens { command.add("--scope", name) }
         command.add("--claims", claims?.serialized)
         if bindsTokens { command.add("--dpop") }
         command.add("--ca-file", caFile)
         command.add(arguments)
         return command.text
     }
+}
+
+extension Authority {
+    /// Whether the issuer may give a refresh token only where the person is asked for consent
+    /// ([OpenID Connect Core §11](https://openid.net/specs/openid-connect-core-1_0.html#OfflineAccess)); Microsoft's
+    /// do not.
+    var givesRefreshTokensByConsent: Bool { issuer != nil && !Cloud.contains(environment) }
+}
+
+extension Scope {
+    /// The scope with the one for a refresh token, which a sign-in asks for by itself only where the issuer lists it.
+    var forOfflineAccess: Scope { tokens.contains("offline_access") ? self : Scope(tokens + ["offline_access"]) }
 }

@@ -32,7 +32,10 @@ struct BrowserLogin {
                     isOnDevice
                     ? try await device.signIn(request.scope, at: authority)
                     : try await page.signIn(request, at: authority, in: browser)
-                return (try await store.save(tokens), tokens.response.refreshToken != nil)
+                let result = try await store.save(tokens)
+                // Some issuers give one at the first sign-in alone.
+                let kept = try? await store.refreshTokens(of: result.account.id, client: clientID)
+                return (result, tokens.response.refreshToken != nil || kept?.isEmpty == false)
             }
         }
         if !isRenewable { warnOfEnd(of: request, at: authority, console) }
@@ -78,14 +81,14 @@ struct BrowserLogin {
         return command.text
     }
 
-    /// Says that the session ends with its access token.
-    ///
-    /// An issuer may give a refresh token only with the person's consent (OpenID Connect Core 11).
+    /// Says that the session, which has no refresh token, ends with its access token.
     private func warnOfEnd(of request: InteractiveRequest, at authority: Authority, _ console: Console) {
         let problem = "the issuer gave no refresh token, so that the session ends with its access token"
-        let mayBeAsked = authority.issuer != nil && !redirect.device && request.prompt != .consent
+        let mayBeAsked = authority.givesRefreshTokensByConsent && !redirect.device && request.prompt != .consent
         guard mayBeAsked else { return console.warn(problem) }
-        let command = command(for: request, .consent, at: authority)
+        var next = request
+        next.scope = request.scope.forOfflineAccess
+        let command = command(for: next, .consent, at: authority)
         console.warn("\(problem); where it wants consent for one, sign in with '\(command)'")
     }
 

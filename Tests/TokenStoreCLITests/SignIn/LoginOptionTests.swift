@@ -101,7 +101,8 @@ struct LoginOptionTests {
             let words = ["--issuer", issuer, "--client-id", "b2c-app", "--scope", LoginScene.scope]
             let login = try await scene.login.run(words) { try await LoginScene.signIn(at: $0) }
             #expect(login.status == 0, "\(login.error)")
-            let command = "tokenstore login \(words.joined(separator: " ")) --prompt consent"
+            let asked = words.dropLast() + ["'\(LoginScene.scope) offline_access'"]
+            let command = "tokenstore login \(asked.joined(separator: " ")) --prompt consent"
             let sentence = "the issuer gave no refresh token, so that the session ends with its access token"
             #expect(
                 login.error.contains("\(sentence); where it wants consent for one, sign in with '\(command)'\n"),
@@ -111,6 +112,23 @@ struct LoginOptionTests {
             #expect(ended.status == 4)
             #expect(ended.error.contains("no refresh token; sign in again with 'tokenstore login "), "\(ended.error)")
             #expect(ended.error.contains(" --prompt consent "), "\(ended.error)")
+            #expect(ended.error.contains(" --scope offline_access"), "\(ended.error)")
+            // Followed to the letter, although the issuer does not list the scope.
+            let told = try #require(ended.error.firstMatch(of: #/with '(tokenstore login .*)'\n/#)?.output.1)
+            let again = told.split(separator: " ").dropFirst(2).map(String.init)
+            let renewed = try await scene.login.run(again) { address in
+                let visitor = try ScriptedBrowser()
+                try await visitor.open(address)
+                try await visitor.signIn(LoginScene.ana, LoginScene.anasPassword)
+                try await visitor.press("accept")
+            }
+            #expect(renewed.status == 0, "\(renewed.error)")
+            #expect(!renewed.error.contains("no refresh token"), "\(renewed.error)")
+            // Nor is the next one the end of the session, although it brings none.
+            let next = try await scene.login.run(words) { try await LoginScene.signIn(at: $0) }
+            #expect(next.status == 0, "\(next.error)")
+            #expect(!next.error.contains("no refresh token"), "\(next.error)")
+            #expect(try await scene.run("token", "--force-refresh", "--scope", LoginScene.scope).status == 0)
         }
     }
 
