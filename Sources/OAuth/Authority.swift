@@ -17,9 +17,11 @@ public struct Authority: Hashable, Sendable {
 
     /// An OpenID provider outside Microsoft's clouds.
     ///
-    /// - Throws: ``AuthorityError`` if `issuer` is not an `https` URL (`http` is for loopback).
+    /// - Throws: ``AuthorityError`` if `issuer` is not an `https` URL (`http` is for loopback), or has a query or a fragment
+    ///   ([OpenID Connect Discovery §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)).
     public init(issuer: String) throws(AuthorityError) {
         let url = try AuthorityURL(issuer)
+        guard !issuer.contains(where: { $0 == "?" || $0 == "#" }) else { throw .notAnIssuer(issuer) }
         self.init(url, tenant: nil, userFlow: nil, issuer: issuer)
     }
 
@@ -235,6 +237,14 @@ extension AuthorityError {
             .notAURL,
             "'\(start.map { "…" + text[$0...] } ?? text)' is not a URL",
             .correct("give one such as https://login.example.com/tenant")
+        )
+    }
+
+    static func notAnIssuer(_ text: String) -> AuthorityError {
+        AuthorityError(
+            .notAURL,
+            "'\(text)' is not the address of an issuer, which has no ? and no # in it",
+            .correct("give the part before them")
         )
     }
 

@@ -220,12 +220,14 @@ extension AcquisitionError {
     }
 
     package static func clientMisconfigured(_ refusal: OAuthError) -> AcquisitionError {
-        let remedy = Remedy(.checkRegistration, "check the client id and its registration")
+        let registration = Remedy(.checkRegistration, "check the client id and its registration")
+        let remedy = refusal.code == .invalidClient ? refusal.remedy : registration
         return AcquisitionError(.clientMisconfigured, .refusal(refusal), nil, remedy)
     }
 
     package static func invalidScope(_ refusal: OAuthError) -> AcquisitionError {
-        let remedy = Remedy.correct("check the scopes that are asked for")
+        // A refresh token brings no scope that its sign-in was not for (RFC 6749 §6).
+        let remedy = Remedy.correct("check the scopes that are asked for, or sign in again")
         return AcquisitionError(.invalidScope, .refusal(refusal), nil, remedy)
     }
 

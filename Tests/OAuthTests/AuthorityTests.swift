@@ -93,6 +93,10 @@ struct AuthorityTests {
         #expect(authority.environment == "idp.example.com")
         #expect(authority.tenant == nil)
         #expect(throws: AuthorityError.self) { try Authority(issuer: "http://idp.example.com") }
+        for text in ["https://h/a?x=1", "https://h/a#b", "https://h?", "https://h#"] {
+            let error = #expect(throws: AuthorityError.self) { try Authority(issuer: text) }
+            #expect(error?.problem == "'\(text)' is not the address of an issuer, which has no ? and no # in it")
+        }
     }
 
     @Test(arguments: ["common", "Organizations", "consumers", "tfp", ""])

@@ -111,6 +111,21 @@ struct EndSessionTests {
         }
     }
 
+    @Test func `a page that is no longer waited for confirms nothing`() async throws {
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let shown = AsyncStream<Void>.makeStream()
+            let session = try await scene.application(ReactingUser { _ in shown.continuation.yield() }).sessions()[0]
+            let ending = Task { try await session.endSession() }
+            for await _ in shown.stream { break }
+            ending.cancel()
+            let report = try await ending.value
+            #expect(report.signOut == .revoked)
+            #expect(report.browser.outcome == .notConfirmed)
+            #expect(report.browser.reason == "the issuer's page was no longer waited for")
+        }
+    }
+
     @Test func `a page that comes back with an error has ended nothing`() async throws {
         try await SignInScene.open { scene in
             _ = try await scene.signIn()

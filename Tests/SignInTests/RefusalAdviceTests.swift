@@ -7,6 +7,11 @@ import Testing
 struct RefusalAdviceTests {
     private static let registration = Remedy(.checkRegistration, "correct the request or the client's registration")
 
+    private static let publicClient = Remedy(
+        .checkRegistration,
+        "check the client id, and that it is registered as public: no secret is sent"
+    )
+
     @Test(
         arguments: [
             ("temporarily_unavailable", .retryLater), ("server_error", .retryLater),
@@ -16,6 +21,7 @@ struct RefusalAdviceTests {
             ("account_selection_required", .signIn("sign in again with the prompt select_account")),
             ("invalid_grant", .signIn("start again")), ("invalid_request", registration),
             ("invalid_scope", registration), ("unauthorized_client", registration),
+            ("invalid_client", publicClient),
             ("unsupported_response_type", registration), ("moon_phase", registration),
         ] as [(String, Remedy)]
     )

@@ -143,6 +143,8 @@ extension OAuthError {
     public var remedy: Remedy? {
         switch meaning {
         case .transient: .retryLater
+        case _ where code == .invalidClient:
+            Remedy(.checkRegistration, "check the client id, and that it is registered as public: no secret is sent")
         case .clientMisconfigured, .invalidScope:
             Remedy(.checkRegistration, "correct the request or the client's registration")
         default: .signInAgain

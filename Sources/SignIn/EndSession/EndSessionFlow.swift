@@ -63,6 +63,8 @@ package struct EndSessionFlow: Sendable {
                 }
             } catch let error as SignInError where error.code == .timedOut {
                 report.reason = "the issuer's page did not come back within the time limit"
+            } catch let error as SignInError where error.code == .cancelled {
+                report.reason = "the issuer's page was no longer waited for"
             } catch let error as SignInError where error.code == .stateMismatch {
                 report.reason = "the issuer's page came back without the state that it was asked to repeat"
             } catch {

@@ -171,12 +171,19 @@ private struct LogoutReport {
             return try LogoutDocument(plan: plan, outcome: outcome, browser: browser).write(on: console)
         }
         guard !console.isQuiet else { return }
-        let isRevoked = reports.contains { $0.report == .revoked }
         let isEnded = browser?.outcome == .ended
-        let what = [isRevoked ? "the session" : nil, isEnded ? "that of the browser" : nil].compactMap(\.self)
+        let what = [endedSession, isEnded ? "that of the browser" : nil].compactMap(\.self)
         let ended = what.isEmpty ? "" : "; the issuer ended \(what.joined(separator: " and "))"
         try console.line("signed out \(plan.account.shownName)\(ended)".printable)
         try console.output.flush()
+    }
+
+    /// What the issuer ended, in words; nil: nothing.
+    private var endedSession: String? {
+        let ended = reports.filter { $0.report == .revoked }.map(\.client)
+        let last = reports.filter { $0.report.mayLast }
+        guard !ended.isEmpty, !last.isEmpty else { return ended.isEmpty ? nil : "the session" }
+        return "the session of \(ended.joined(separator: ", ")) only"
     }
 }
 
@@ -216,6 +223,14 @@ private struct LogoutDocument {
 }
 
 extension SignOutReport {
+    /// Whether the issuer may take the tokens still.
+    fileprivate var mayLast: Bool {
+        switch self {
+        case .failed, .notOffered: true
+        case .revoked, .nothingToRevoke, .localOnly: false
+        }
+    }
+
     fileprivate var word: String {
         switch self {
         case .revoked: "revoked"

@@ -187,6 +187,20 @@ struct LogoutCommandTests {
         }
     }
 
+    @Test func `of several sessions those are named that the issuer ended`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            try scene.addClient("other-app")
+            scene.provider.faults.add(.status(503, at: "revoke"))
+            let outcome = try await scene.run("logout", "--yes", "ana.rojas@example.org")
+            #expect(outcome.status == 0, "\(outcome.error)")
+            let isOther = outcome.error.contains("the session of client other-app was not ended at the issuer")
+            let (failed, ended) = isOther ? ("other-app", "pwd-app") : ("pwd-app", "other-app")
+            #expect(outcome.error.contains("the session of client \(failed) was not ended at the issuer"))
+            let line = "signed out ana.rojas@example.org; the issuer ended the session of \(ended) only\n"
+            #expect(outcome.output == line)
+        }
+    }
+
     @Test func `without a revocation endpoint the sign-out succeeds and says why`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
             let issuer = scene.provider.baseURL + "/5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"

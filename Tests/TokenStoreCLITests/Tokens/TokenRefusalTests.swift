@@ -65,8 +65,17 @@ struct TokenRefusalTests {
         .init(error: "unauthorized_client", exit: 1, hint: "check the client id and its registration"),
         .init(error: "invalid_request", exit: 1, hint: "check the client id and its registration"),
         .init(error: "invalid_request", number: 50_142, exit: 4, hint: "sign in again and choose a new password"),
-        .init(error: "invalid_client", status: 401, exit: 1, hint: "check the client id and its registration"),
-        .init(error: "invalid_scope", exit: 1, hint: "check the scopes that are asked for"),
+        .init(
+            error: "invalid_client",
+            status: 401,
+            exit: 1,
+            hint: "check the client id, and that it is registered as public: no secret is sent"
+        ),
+        .init(
+            error: "invalid_scope",
+            exit: 1,
+            hint: "check the scopes that are asked for, or sign in again"
+        ),
         .init(error: "access_denied", exit: 4),
         .init(error: "server_error", exit: 8, sentence: "the issuer answered server_error; try again in 60 s"),
         .init(
