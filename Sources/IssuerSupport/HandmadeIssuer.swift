@@ -30,12 +30,15 @@ package final class HandmadeIssuer: Sendable {
     private final class Script: Sendable {
         let answers = Mutex<[String: [Answer]]>([:])
         let forms = Mutex<[String: [[String: String]]]>([:])
+        let authorizations = Mutex<[String: [String]]>([:])
 
         /// The next answer of a path.
         func answer(_ request: String) -> Answer {
             let path = String(request.split(separator: " ").dropFirst().first ?? "")
             let body = request.firstRange(of: "\r\n\r\n").map { request[$0.upperBound...] } ?? ""
             forms.withLock { $0[path, default: []].append(FormBody.fields(String(body))) }
+            let field = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("authorization: ") }
+            if let field { authorizations.withLock { $0[path, default: []].append(String(field.dropFirst(15))) } }
             return answers.withLock { answers in
                 guard let waiting = answers[path], let next = waiting.first else { return Answer(status: 404) }
                 if waiting.count > 1 { answers[path]?.removeFirst() }
@@ -91,6 +94,9 @@ package final class HandmadeIssuer: Sendable {
     package func forms(_ path: String = "/op/token") -> [[String: String]] {
         script.forms.withLock { $0[path] ?? [] }
     }
+
+    /// The values of the header `Authorization` that were sent to a path.
+    package func authorizations(_ path: String) -> [String] { script.authorizations.withLock { $0[path] ?? [] } }
 
     /// How often its metadata was asked for.
     package var metadataRequests: Int { forms(Self.openIDPath).count }

@@ -46,8 +46,17 @@ struct SessionTests {
     @Test func `tokens that come for a sign-in that was cancelled meanwhile are revoked`() async throws {
         try await SignInScene.open { scene in
             let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
-            let application = try scene.application(ana, transport: CancellingTransport(SignInScene.transport))
+            let (redeeming, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+            let transport = WatchedTransport(SignInScene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                redeeming.continuation.yield()
+                for await _ in cancelled.stream { break }
+            }
+            let application = try scene.application(ana, transport: transport)
             let signIn = Task { _ = try await application.signIn(scope: SignInScene.toDo) }
+            for await _ in redeeming.stream { break }
+            signIn.cancel()
+            cancelled.continuation.yield()
             await #expect(throws: SignInError.cancelled) { try await signIn.value }
             #expect(scene.tokenRequestCount == 1)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
@@ -163,15 +172,18 @@ struct SessionTests {
     }
 }
 
-/// Cancels the task that asks for tokens once they are there.
-private struct CancellingTransport: HTTPTransport {
+/// Shows each request before it is sent.
+private struct WatchedTransport: HTTPTransport {
     private let transport: any HTTPTransport
+    private let watch: @Sendable (HTTPRequest) async -> Void
 
-    init(_ transport: any HTTPTransport) { self.transport = transport }
+    init(_ transport: any HTTPTransport, _ watch: @escaping @Sendable (HTTPRequest) async -> Void) {
+        self.transport = transport
+        self.watch = watch
+    }
 
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
-        let response = try await transport.send(request, limits: limits)
-        if request.url.hasSuffix("/token") { withUnsafeCurrentTask { $0?.cancel() } }
-        return response
+        await watch(request)
+        return try await transport.send(request, limits: limits)
     }
 }

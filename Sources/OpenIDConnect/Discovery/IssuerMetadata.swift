@@ -30,6 +30,13 @@ package struct IssuerMetadata: Hashable, Sendable {
     package var deviceAuthorizationEndpoint: String? { endpoint("device_authorization_endpoint") }
     package var revocationEndpoint: String? { endpoint("revocation_endpoint") }
     package var endSessionEndpoint: String? { endpoint("end_session_endpoint") }
+
+    /// Where the issuer tells of a user; nil as well where that would lead from the network to this machine, or back.
+    package var userInfoEndpoint: String? {
+        let isLoopback = WebAddress(secure: issuer)?.isLoopback ?? false
+        return endpoint("userinfo_endpoint").flatMap { WebAddress(secure: $0)?.isLoopback == isLoopback ? $0 : nil }
+    }
+
     package var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
     /// Whether a sign-in page is shown only for a request that was pushed to the issuer before
@@ -108,7 +115,7 @@ package struct MetadataDiscovery: Sendable {
         let lacking = IssuerMetadata.optionalEndpoints.filter { metadata.endpoint($0) == nil }
         guard let url, !lacking.isEmpty else { return (metadata, lifetime) }
         do {
-            let second = try IssuerMetadata(try await document(at: url, limits: shortLimits).0)
+            let second = try IssuerMetadata(try await document(at: url, limits: limits.short).0)
             try authority.check(second)
             guard second.tokenEndpoint == metadata.tokenEndpoint else { return (metadata, lifetime) }
             var document = metadata.document
@@ -132,17 +139,12 @@ package struct MetadataDiscovery: Sendable {
         isOptional: Bool = false
     ) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
         do {
-            let (keys, lifetime) = try await document(at: url, limits: isOptional ? shortLimits : nil)
+            let (keys, lifetime) = try await document(at: url, limits: isOptional ? limits.short : nil)
             guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
             return (keys, lifetime)
         } catch MetadataError.notMetadata(let url, let status) {
             throw MetadataError.noKeys(url: url, status: status)
         }
-    }
-
-    /// For a document that can be done without.
-    private var shortLimits: HTTPLimits {
-        HTTPLimits(head: limits.head / 4, total: limits.total / 4, bodySize: limits.bodySize)
     }
 
     private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSONValue.Object, Int64) {
@@ -166,6 +168,11 @@ package struct MetadataDiscovery: Sendable {
         }.first
         return min(max(age ?? 86_400, shortestLifetime), 604_800)
     }
+}
+
+extension HTTPLimits {
+    /// For what can be done without.
+    package var short: HTTPLimits { HTTPLimits(head: head / 4, total: total / 4, bodySize: bodySize) }
 }
 
 /// Why an issuer's metadata cannot be used.

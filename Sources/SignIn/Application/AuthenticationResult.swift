@@ -1,4 +1,5 @@
 public import OAuth
+package import OpenIDConnect
 public import TokenManagement
 package import TokenStorage
 
@@ -88,18 +89,29 @@ public struct SignedInTokens: Sendable {
     /// What the issuer publishes, as the sign-in fetched it.
     let documents: IssuerDocuments
 
+    /// Who tells the user's name where the ID token does not.
+    private let userInfo: UserInfoEndpoint?
+
     package init(
         response: TokenResponse,
         request: TokenRequest,
         idToken: IDToken,
         documents: IssuerDocuments,
-        space: AnswerSpace?
+        space: AnswerSpace?,
+        userInfo: UserInfoEndpoint? = nil
     ) {
         self.response = response
         self.request = request
         self.idToken = idToken
         self.documents = documents
         self.space = space
+        self.userInfo = userInfo
+    }
+
+    /// What the issuer says of the user besides the ID token; nil where that has a name.
+    func furtherClaims() async -> Claims? {
+        guard let userInfo, let subject = idToken.claims.subject else { return nil }
+        return await userInfo.claims(of: subject, by: response)
     }
 
     /// Whether they are `account`'s: the same one, or the same person at another user flow of its tenant.

@@ -194,7 +194,11 @@ private struct CodeExchange: Sendable {
         form.append("claims", sent.claims?.serialized)
         let transport = sent.dpopKey?.proving(over: transport, now: now) ?? transport
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
-        let answer = try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
+        try Task.checkCancellation()
+        // A sign-in that is cancelled meanwhile waits for the tokens, as nothing else could revoke them.
+        let answer = try await Task { [form] in
+            try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
+        }.value
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -210,7 +214,8 @@ private struct CodeExchange: Sendable {
                 request: request,
                 idToken: idToken,
                 documents: issuer.documents,
-                space: space
+                space: space,
+                userInfo: issuer.userInfo(besides: idToken, answer.response, sent.dpopKey, now: now)
             )
         } catch {
             await issuer.revoke(answer.response.refreshToken, clientID: sent.clientID)
@@ -229,9 +234,33 @@ private struct CodeExchange: Sendable {
     }
 }
 
+extension Issuer {
+    /// Who tells the user's name, where an ID token has none.
+    ///
+    /// What an issuer tells there it need not repeat in the token (OpenID Connect Core §5.4); Microsoft's do.
+    func userInfo(
+        besides idToken: IDToken,
+        _ response: TokenResponse,
+        _ key: DPoPKey?,
+        now: @escaping @Sendable () -> Date
+    ) -> UserInfoEndpoint? {
+        guard authority.issuer != nil, idToken.claims.username == nil, let url = metadata.userInfoEndpoint else {
+            return nil
+        }
+        let proving = key?.proving(over: transport, accessToken: response.accessToken, now: now)
+        return UserInfoEndpoint(url, transport: proving ?? transport, limits: documents.limits.short)
+    }
+}
+
 extension DPoPKey {
-    /// A transport whose requests have proofs of the key.
-    func proving(over transport: any HTTPTransport, now: @escaping @Sendable () -> Date) -> any HTTPTransport {
-        DPoPTransport(self, servers: DPoPServers(), transport: transport) { now().unixSeconds }
+    /// A transport whose requests have proofs of the key, and of an access token that goes with them.
+    func proving(
+        over transport: any HTTPTransport,
+        accessToken: Secret? = nil,
+        now: @escaping @Sendable () -> Date
+    ) -> any HTTPTransport {
+        DPoPTransport(self, servers: DPoPServers(), transport: transport, accessToken: accessToken) {
+            now().unixSeconds
+        }
     }
 }

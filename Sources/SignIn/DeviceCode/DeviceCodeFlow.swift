@@ -86,6 +86,7 @@ public struct DeviceCodeFlow: Sendable {
                 flow: self,
                 issuer: issuer,
                 request: request,
+                key: key,
                 transport: key?.proving(over: transport, now: now) ?? transport,
                 timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
                 startedAt: instant()
@@ -105,7 +106,8 @@ public struct PendingDevice: Sendable {
     let issuer: Issuer
     let request: TokenRequest
 
-    /// Its requests have proofs of the key that the tokens are bound to, if they are.
+    /// The key that the tokens are bound to, if they are; the requests have proofs of it.
+    let key: DPoPKey?
     let transport: any HTTPTransport
 
     /// How long the person has: while the codes live, or less if the app waits less.
@@ -136,7 +138,8 @@ public struct PendingDevice: Sendable {
                     request: request,
                     idToken: idToken,
                     documents: issuer.documents,
-                    space: space
+                    space: space,
+                    userInfo: issuer.userInfo(besides: idToken, answer.response, key, now: flow.now)
                 )
             } catch {
                 await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)

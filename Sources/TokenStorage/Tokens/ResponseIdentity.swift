@@ -77,6 +77,12 @@ struct ResponseIdentity {
         )
     }
 
+    /// What the account row is to say where the issuer tells the user's name elsewhere than in the ID token.
+    func account(namedBy further: Claims) -> AccountProfile {
+        let username = further.username.flatMap { $0.keyFlaw == nil ? $0 : nil } ?? ""
+        return AccountProfile(username: username, policy: userFlow, issuer: claims?.issuer, name: further.name)
+    }
+
     /// What the account row is to say after a refresh.
     ///
     /// Its ID token may have fewer claims than that of the sign-in. The claims that serve where there is no username,
