@@ -355,7 +355,8 @@ let package = Package(
             name: "MSALTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "MSAL", "MSALDocuments",
-                "NativeAuthentication", "OAuth", "SignIn", "TestSupport", "TokenManagement", "TokenStorage",
+                "NativeAuthentication", "OAuth", "SignIn", "TestSupport", "TestTraits", "TokenManagement",
+                "TokenStorage",
             ]
         ),
         .testTarget(

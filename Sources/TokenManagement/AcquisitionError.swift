@@ -225,9 +225,10 @@ extension AcquisitionError {
         return AcquisitionError(.clientMisconfigured, .refusal(refusal), nil, remedy)
     }
 
-    package static func invalidScope(_ refusal: OAuthError) -> AcquisitionError {
-        // A refresh token brings no scope that its sign-in was not for (RFC 6749 §6).
-        let remedy = Remedy.correct("check the scopes that are asked for, or sign in again")
+    package static func invalidScope(_ refusal: OAuthError, isMicrosofts: Bool = true) -> AcquisitionError {
+        // Elsewhere a refresh token brings no scope that its sign-in was not for (RFC 6749 §6).
+        let advice = "check the scopes that are asked for"
+        let remedy = Remedy.correct(isMicrosofts ? advice : advice + ", or sign in again")
         return AcquisitionError(.invalidScope, .refusal(refusal), nil, remedy)
     }
 

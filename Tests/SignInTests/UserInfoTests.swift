@@ -40,7 +40,8 @@ struct UserInfoTests {
         await #expect(try issuer.store.accounts().map(\.username) == ["noa"])
         let rows = try issuer.store.rows("Account")
         #expect(rows.map { $0["username"] } == ["noa"])
-        await #expect(try issuer.store.events().count { $0.kind == .signIn } == 1)
+        #expect(rows.map { $0["name"] } == ["Noa Vidal"])
+        await #expect(try issuer.store.events().map(\.kind) == [.name, .signIn])
         // It stays so called where the issuer does not answer the next time.
         issuer.issuer.answer(.init(status: 500), at: Self.path)
         #expect(try await signIn(at: issuer).account.username == "noa")

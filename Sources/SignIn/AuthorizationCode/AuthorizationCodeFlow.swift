@@ -192,13 +192,20 @@ private struct CodeExchange: Sendable {
             form.append("client_info", "1")
         }
         form.append("claims", sent.claims?.serialized)
-        let transport = sent.dpopKey?.proving(over: transport, now: now) ?? transport
+        let bounded = BoundedTransport(transport, end: .now + limits.total)
+        let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         try Task.checkCancellation()
-        // A sign-in that is cancelled meanwhile waits for the tokens, as nothing else could revoke them.
-        let answer = try await Task { [form] in
-            try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
-        }.value
+        let answer: TokenEndpointAnswer
+        do {
+            // A sign-in that is cancelled meanwhile waits for the tokens, as nothing else could revoke them.
+            answer = try await Task { [form] in
+                try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
+            }.value
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -244,11 +251,13 @@ extension Issuer {
         _ key: DPoPKey?,
         now: @escaping @Sendable () -> Date
     ) -> UserInfoEndpoint? {
-        guard authority.issuer != nil, idToken.claims.username == nil, let url = metadata.userInfoEndpoint else {
-            return nil
-        }
-        let proving = key?.proving(over: transport, accessToken: response.accessToken, now: now)
-        return UserInfoEndpoint(url, transport: proving ?? transport, limits: documents.limits.short)
+        guard authority.issuer != nil, !Cloud.contains(authority.environment), idToken.claims.username == nil,
+            let url = metadata.userInfoEndpoint
+        else { return nil }
+        let limits = documents.limits.short
+        let bounded = BoundedTransport(transport, end: .now + limits.total)
+        let proving = key?.proving(over: bounded, accessToken: response.accessToken, now: now)
+        return UserInfoEndpoint(url, transport: proving ?? bounded, limits: limits)
     }
 }
 

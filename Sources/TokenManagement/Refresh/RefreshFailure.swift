@@ -96,7 +96,7 @@ struct RefreshFailure {
             error = .clientMisconfigured(answer)
             return
         case .invalidScope:
-            error = .invalidScope(answer)
+            error = .invalidScope(answer, isMicrosofts: authority.issuer == nil)
             return
         case .accountDeleted:
             isAccountDeleted = true

@@ -79,6 +79,9 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
 
         /// An answer that had waited in a file was dealt with; the outcome names the file.
         public static let takeIn = Kind(rawValue: "take_in")
+
+        /// The issuer told the name of an account apart from its ID token.
+        public static let name = Kind(rawValue: "name")
     }
 
     /// Rises with every entry: by one in a file, with the time on a server.

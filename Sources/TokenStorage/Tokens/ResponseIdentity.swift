@@ -97,11 +97,17 @@ struct ResponseIdentity {
         )
     }
 
-    /// What the profile row is to say.
-    func tenantProfile(account: AccountProfile, environment: String, grant: Grant) -> TenantProfileRow {
+    /// What the profile row is to say, by the ID token and by `further` claims.
+    func tenantProfile(
+        account: AccountProfile,
+        environment: String,
+        grant: Grant,
+        further: Claims? = nil
+    ) -> TenantProfileRow {
         var extra = JSONValue.Object()
         for name in ["name", "given_name", "middle_name", "family_name"] {
-            if let value = claims?.payload[name]?.text { extra[name] = .string(value) }
+            let value = claims?.payload[name]?.text ?? further?.payload[name]?.text
+            if let value { extra[name] = .string(value) }
         }
         if let clientInfo { extra["client_info"] = .string(clientInfo.rawValue) }
         if grant != .refreshToken { extra["account_source"] = .string(grant.rawValue) }

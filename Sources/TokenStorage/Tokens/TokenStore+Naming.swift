@@ -10,13 +10,15 @@ extension TokenStore {
             let identity = try ResponseIdentity(response, request: request)
             guard let id = identity.account?.id, let row = try session.accountRow(id) else { return }
             let named = identity.account(namedBy: claims)
-            try session.nameAccount(row, username: named.username, name: named.name, isHome: true)
             let profile = identity.tenantProfile(
                 account: named,
                 environment: request.authority.environment,
-                grant: request.grant
+                grant: request.grant,
+                further: claims
             )
-            try session.saveTenantProfile(profile, account: row, from: .signIn)
+            guard try session.saveTenantProfile(profile, account: row, from: .signIn).change != .none else { return }
+            try session.nameAccount(row, username: named.username, name: named.name, isHome: true)
+            try session.record(.name, account: id, client: request.clientID)
         }
     }
 }

@@ -171,19 +171,19 @@ private struct LogoutReport {
             return try LogoutDocument(plan: plan, outcome: outcome, browser: browser).write(on: console)
         }
         guard !console.isQuiet else { return }
-        let isEnded = browser?.outcome == .ended
-        let what = [endedSession, isEnded ? "that of the browser" : nil].compactMap(\.self)
+        let browsers = browser?.outcome == .ended ? "that of the browser" : nil
+        let what = [endedSession(isAlone: browsers == nil), browsers].compactMap(\.self)
         let ended = what.isEmpty ? "" : "; the issuer ended \(what.joined(separator: " and "))"
         try console.line("signed out \(plan.account.shownName)\(ended)".printable)
         try console.output.flush()
     }
 
     /// What the issuer ended, in words; nil: nothing.
-    private var endedSession: String? {
+    private func endedSession(isAlone: Bool) -> String? {
         let ended = reports.filter { $0.report == .revoked }.map(\.client)
         let last = reports.filter { $0.report.mayLast }
         guard !ended.isEmpty, !last.isEmpty else { return ended.isEmpty ? nil : "the session" }
-        return "the session of \(ended.joined(separator: ", ")) only"
+        return "the session of \(ended.joined(separator: ", "))\(isAlone ? " only" : "")"
     }
 }
 

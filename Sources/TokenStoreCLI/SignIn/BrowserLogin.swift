@@ -26,19 +26,18 @@ struct BrowserLogin {
         let device = DeviceLogin(flow: deviceFlow(store, transport), isJSON: arguments.json)
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
-        let (result, isRenewable) = try completingFailures(of: request, at: authority) {
+        let (result, hasRefreshToken) = try completingFailures(of: request, at: authority) {
             try AsynchronousWork.run(keepingAnswersOf: store, throwsInterrupt: true) {
                 let tokens =
                     isOnDevice
                     ? try await device.signIn(request.scope, at: authority)
                     : try await page.signIn(request, at: authority, in: browser)
-                let result = try await store.save(tokens)
-                // Some issuers give one at the first sign-in alone.
-                let kept = try? await store.refreshTokens(of: result.account.id, client: clientID)
-                return (result, tokens.response.refreshToken != nil || kept?.isEmpty == false)
+                return (try await store.save(tokens), tokens.response.refreshToken != nil)
             }
         }
-        if !isRenewable { warnOfEnd(of: request, at: authority, console) }
+        if !hasRefreshToken, !result.isRenewable(by: clientID, at: authority, in: store) {
+            warnOfEnd(of: request, at: authority, console)
+        }
         try console.report("signed in", result, to: clientID, in: store, asJSON: arguments.json)
     }
 
@@ -107,6 +106,18 @@ struct BrowserLogin {
         flow.timeLimit = redirect.wait.map { .seconds($0) }
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
+    }
+}
+
+extension AuthenticationResult {
+    /// Whether the store has a refresh token of an earlier sign-in, as some issuers give one at the first alone.
+    ///
+    /// One that has ended is none, nor is one that is bound to another key than the newest.
+    fileprivate func isRenewable(by client: String, at authority: Authority, in store: TokenStore) -> Bool {
+        let query = TokenQuery(account: account.id, clientID: client, scope: scope)
+        let kept = try? store.silentState(for: query, authority: authority.url).candidates
+        guard let kept, (try? store.hasBoundAccessTokens(of: account.id, client: client)) == false else { return false }
+        return kept.contains { $0.attempt?.hasEnded != true && $0.token.clientID.folded == client.folded }
     }
 }
 

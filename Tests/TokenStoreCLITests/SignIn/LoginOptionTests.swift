@@ -129,6 +129,12 @@ struct LoginOptionTests {
             #expect(next.status == 0, "\(next.error)")
             #expect(!next.error.contains("no refresh token"), "\(next.error)")
             #expect(try await scene.run("token", "--force-refresh", "--scope", LoginScene.scope).status == 0)
+            // One that has ended does not count.
+            let ending = Fault.answer(status: 400, body: #"{"error":"invalid_grant"}"#, at: "token")
+            scene.provider.faults.add(ending)
+            #expect(try await scene.run("token", "--force-refresh", "--scope", LoginScene.scope).status == 4)
+            let last = try await scene.login.run(words) { try await LoginScene.signIn(at: $0) }
+            #expect(last.error.contains(sentence), "\(last.error)")
         }
     }
 

@@ -71,11 +71,7 @@ struct TokenRefusalTests {
             exit: 1,
             hint: "check the client id, and that it is registered as public: no secret is sent"
         ),
-        .init(
-            error: "invalid_scope",
-            exit: 1,
-            hint: "check the scopes that are asked for, or sign in again"
-        ),
+        .init(error: "invalid_scope", exit: 1, hint: "check the scopes that are asked for"),
         .init(error: "access_denied", exit: 4),
         .init(error: "server_error", exit: 8, sentence: "the issuer answered server_error; try again in 60 s"),
         .init(
