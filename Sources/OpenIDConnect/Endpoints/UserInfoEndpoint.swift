@@ -15,7 +15,7 @@ package struct UserInfoEndpoint: Sendable {
     }
 
     /// What it says of the user with this `sub`, for the access token of `response`; nil where it says nothing that can
-    /// be used, or tells of another user (§5.3.2).
+    /// be used, or tells of another user (OpenID Connect Core §5.3.2).
     package func claims(of subject: String, by response: TokenResponse) async -> Claims? {
         guard let token = response.accessToken else { return nil }
         let scheme = response.tokenType?.folded == "dpop" ? "DPoP" : "Bearer"
