@@ -31,17 +31,9 @@ package struct BothEnginesTrait: SuiteTrait, TestTrait, TestScoping {
 
 /// Leaves a suite, or a test of one that runs on both engines, to files: it looks into them, or is about what only they
 /// have.
-package struct AboutFilesTrait: SuiteTrait, TestTrait, TestScoping {
+package struct AboutFilesTrait: PlacedTrait {
     package let isRecursive = true
     package let reason: String
-
-    package func provideScope(
-        for test: Test,
-        testCase: Test.Case?,
-        performing function: @Sendable () async throws -> Void
-    ) async throws {
-        try await TestPlaces.shared.run(function)
-    }
 }
 
 extension Trait where Self == AboutFilesTrait {

@@ -8,9 +8,14 @@ package import Testing
 /// A test that waits or computes in one of the few threads that all tasks share keeps it from the servers that other
 /// tests, and the program itself, are waiting for. All at once would each be so slow that a limit of time runs out in
 /// one of them.
-package struct WaitingThreadsTrait: SuiteTrait, TestTrait, TestScoping {
+package struct WaitingThreadsTrait: PlacedTrait {
     package let isRecursive = true
+}
 
+/// A trait whose tests wait for a place among those that run.
+package protocol PlacedTrait: SuiteTrait, TestTrait, TestScoping {}
+
+extension PlacedTrait {
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,

@@ -10,13 +10,14 @@ import TokenStorage
 struct UserInfoTests {
     private static let path = "/op/userinfo"
 
-    private func issuer(answering body: String?) throws -> ForgedIssuer {
+    /// An issuer whose UserInfo endpoint is at `address`, else its own, which answers with `body`.
+    private func issuer(answering body: String? = nil, at address: String? = nil) throws -> ForgedIssuer {
         let issuer = try ForgedIssuer()
         issuer.issuer.publish(
             JSONValue.Object([
                 ("authorization_endpoint", .string(issuer.issuer.issuer + "/authorize")),
                 ("jwks_uri", .string(issuer.issuer.issuer + "/keys")),
-                ("userinfo_endpoint", .string(issuer.issuer.baseURL + Self.path)),
+                ("userinfo_endpoint", .string(address ?? issuer.issuer.baseURL + Self.path)),
             ])
         )
         if let body { issuer.issuer.answer(.init(body), at: Self.path) }
@@ -71,13 +72,6 @@ struct UserInfoTests {
 
     @Test(arguments: ["https://id.example/userinfo", "http://id.example/userinfo", "userinfo", ""])
     func `an access token goes to no other network than its issuer's`(address: String) async throws {
-        let issuer = try issuer(answering: nil)
-        issuer.issuer.publish(
-            JSONValue.Object([
-                ("authorization_endpoint", .string(issuer.issuer.issuer + "/authorize")),
-                ("jwks_uri", .string(issuer.issuer.issuer + "/keys")), ("userinfo_endpoint", .string(address)),
-            ])
-        )
-        #expect(try await signIn(at: issuer).account.username.isEmpty)
+        #expect(try await signIn(at: issuer(at: address)).account.username.isEmpty)
     }
 }

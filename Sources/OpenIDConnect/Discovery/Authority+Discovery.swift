@@ -17,11 +17,8 @@ extension Authority {
             guard metadata.issuer.isExactly(issuer) else {
                 throw .otherIssuer(wanted: issuer, found: metadata.issuer)
             }
-            let isLoopback = WebAddress(secure: metadata.issuer)?.isLoopback ?? false
-            for endpoint in metadata.endpoints {
-                guard let address = WebAddress(secure: endpoint), address.isLoopback == isLoopback else {
-                    throw .foreignEndpoint(endpoint)
-                }
+            for endpoint in metadata.endpoints where !metadata.isBesideIssuer(endpoint) {
+                throw .foreignEndpoint(endpoint)
             }
             return
         }

@@ -31,12 +31,7 @@ package struct IssuerMetadata: Hashable, Sendable {
     package var revocationEndpoint: String? { endpoint("revocation_endpoint") }
     package var endSessionEndpoint: String? { endpoint("end_session_endpoint") }
 
-    /// Where the issuer tells of a user; nil as well where that would lead from the network to this machine, or back.
-    package var userInfoEndpoint: String? {
-        let isLoopback = WebAddress(secure: issuer)?.isLoopback ?? false
-        return endpoint("userinfo_endpoint").flatMap { WebAddress(secure: $0)?.isLoopback == isLoopback ? $0 : nil }
-    }
-
+    package var userInfoEndpoint: String? { endpoint("userinfo_endpoint").flatMap { isBesideIssuer($0) ? $0 : nil } }
     package var jwksURI: String? { Self.endpoint("jwks_uri", in: document) }
 
     /// Whether a sign-in page is shown only for a request that was pushed to the issuer before
@@ -51,6 +46,12 @@ package struct IssuerMetadata: Hashable, Sendable {
     /// An address that an issuer may leave out; one that no request can be sent to is as good as none.
     func endpoint(_ name: String) -> String? {
         Self.endpoint(name, in: document).flatMap { WebAddress(secure: $0) == nil ? nil : $0 }
+    }
+
+    /// Whether a request may go to an address: none leads from the network to this machine, or back.
+    func isBesideIssuer(_ endpoint: String) -> Bool {
+        let isLoopback = WebAddress(secure: issuer)?.isLoopback ?? false
+        return WebAddress(secure: endpoint)?.isLoopback == isLoopback
     }
 
     /// What an issuer may leave out of a document.

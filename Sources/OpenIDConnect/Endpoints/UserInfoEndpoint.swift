@@ -18,7 +18,7 @@ package struct UserInfoEndpoint: Sendable {
     /// be used, or tells of another user (OpenID Connect Core §5.3.2).
     package func claims(of subject: String, by response: TokenResponse) async -> Claims? {
         guard let token = response.accessToken else { return nil }
-        let scheme = response.tokenType?.folded == "dpop" ? "DPoP" : "Bearer"
+        let scheme = AccessToken.isDPoP(response.tokenType) ? "DPoP" : "Bearer"
         let headers: HTTPHeaders = ["accept": "application/json", "authorization": "\(scheme) \(token.reveal())"]
         // The sign-in is complete without it.
         guard let answer = try? await transport.send(HTTPRequest("GET", url, headers: headers), limits: limits),

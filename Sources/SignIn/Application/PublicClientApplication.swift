@@ -227,26 +227,19 @@ extension TokenStore {
     /// - Throws: `TokenStoreError.Code.notStored` with the response, if it could not be stored.
     public func save(_ tokens: SignedInTokens) async throws -> AuthenticationResult {
         let saved = try await save(tokens.response, for: tokens.request, in: tokens.space)
-        var isNamed = false
         if saved.isInStore {
             do { try await perform { try tokens.documents.replaceKept(in: $0) } } catch {}
             if let claims = await tokens.furtherClaims() {
                 do {
                     try await perform { try $0.nameAccount(of: tokens.response, for: tokens.request, by: claims) }
-                    isNamed = true
                 } catch {}
             }
         }
-        return try await performRead { [isNamed] in try $0.result(of: saved, tokens, isNamed: isNamed) }
+        return try await performRead { try $0.result(of: saved, tokens) }
     }
 
-    private func result(
-        of saved: SavedTokens,
-        _ tokens: SignedInTokens,
-        isNamed: Bool = false
-    ) throws -> AuthenticationResult {
-        let described = isNamed ? nil : saved.described
-        guard let account = try described ?? saved.account.flatMap({ try account($0) }) else {
+    private func result(of saved: SavedTokens, _ tokens: SignedInTokens) throws -> AuthenticationResult {
+        guard let account = try saved.described ?? saved.account.flatMap({ try account($0) }) else {
             guard saved.account == nil else { throw AcquisitionError.interactionRequired(.signedOut) }
             throw SignInError.noIDToken
         }

@@ -28,7 +28,7 @@ struct SignInAgain {
     /// Whether the person has to choose a new password first.
     private var needsNewPassword = false
 
-    /// Whether there is no refresh token, to which some issuers want the person's consent.
+    /// Whether a refresh token is missing, which some issuers give only where the person consents.
     private var needsConsent = false
 
     /// Whether the session is bound to a key: the next one is to be no less.
@@ -160,5 +160,5 @@ extension Authority {
 
 extension Scope {
     /// The scope with the one for a refresh token, which a sign-in asks for by itself only where the issuer lists it.
-    var forOfflineAccess: Scope { tokens.contains("offline_access") ? self : Scope(tokens + ["offline_access"]) }
+    var forOfflineAccess: Scope { Scope(tokens + ["offline_access"]) }
 }
