@@ -1,4 +1,3 @@
-import Foundation
 import Sealing
 package import TokenStorage
 
@@ -16,8 +15,7 @@ package enum StoreEngine: String, Sendable, CaseIterable {
     /// A place where no store is yet: a file in `directory`, or a schema of the tests' server.
     package func newLocation(in directory: TemporaryDirectory) throws -> StoreLocation {
         guard self == .server else { return StoreLocation(StorePath(directory.file("tokenstore.db"))) }
-        let schema = "s" + UUID().uuidString.lowercased().filter { $0 != "-" }
-        return StoreLocation(try TestServer.shared.get().address(schema: schema))
+        return StoreLocation(try TestServer.shared.get().addressForStore())
     }
 
     /// Makes and opens a store in a new place.

@@ -40,6 +40,7 @@ package final class TestServer: Sendable {
     package let directory: String
     package let port: Int
     private let process = Process()
+    let databases = TestDatabases()
     /// As long as this end of a pipe is open, the server runs.
     private let lifeline: FileHandle
     /// As long as this end of a pipe is open, the directory is there.
