@@ -195,17 +195,12 @@ private struct CodeExchange: Sendable {
         let bounded = BoundedTransport(transport, end: .now + limits.total)
         let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
-        try Task.checkCancellation()
-        let answer: TokenEndpointAnswer
-        do {
-            // A sign-in that is cancelled meanwhile waits for the tokens, as nothing else could revoke them.
-            answer = try await Task { [form] in
-                try await endpoint.send(.authorizationCode, form, now: now().unixSeconds)
-            }.value
-        } catch {
-            try Task.checkCancellation()
-            throw error
-        }
+        let answer = try await endpoint.sendToTheEnd(
+            .authorizationCode,
+            form,
+            now: now().unixSeconds,
+            patience: limits.total
+        )
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,

@@ -116,13 +116,19 @@ public struct PendingDevice: Sendable {
     let startedAt: ContinuousClock.Instant
 
     private var metadata: IssuerMetadata { issuer.metadata }
-    private var endpoint: TokenEndpoint {
-        TokenEndpoint(metadata.tokenEndpoint, transport: transport, limits: flow.limits)
+
+    /// How long tokens that may be on their way are waited for when the sign-in is cancelled.
+    private static let patience = Duration.seconds(2)
+
+    private func send(_ grant: Grant, _ form: FormParameters) async throws -> TokenEndpointAnswer {
+        let bounded = BoundedTransport(transport, end: .now + flow.limits.total)
+        let endpoint = TokenEndpoint(metadata.tokenEndpoint, transport: bounded, limits: flow.limits)
+        return try await endpoint.sendToTheEnd(grant, form, now: flow.seconds, patience: Self.patience)
     }
 
     /// Waits until the person has decided, and returns the tokens, checked and not yet stored.
     ///
-    /// Cancelling the task ends the waiting.
+    /// Cancelling the task ends the waiting; tokens that come within two seconds are revoked.
     ///
     /// - Throws: ``SignInError``; `TokenStoreError` where the store has no room for the answer, which is not asked for
     ///   then.
@@ -130,6 +136,7 @@ public struct PendingDevice: Sendable {
         do {
             var (answer, space) = try await decision()
             do {
+                try Task.checkCancellation()
                 answer = try await identified(answer)
                 let idToken = try await checked(answer)
                 try Task.checkCancellation()
@@ -164,7 +171,7 @@ public struct PendingDevice: Sendable {
             try await flow.pause(min(delay, left))
             do {
                 let space = try await flow.answerSpace()
-                return (try await endpoint.send(.deviceCode, form, now: flow.seconds), space)
+                return (try await send(.deviceCode, form), space)
             } catch {
                 try Task.checkCancellation()
                 delay = try polling.delay(after: error)
@@ -199,7 +206,7 @@ public struct PendingDevice: Sendable {
         var repetitions = 2
         while true {
             do {
-                return try await endpoint.send(.refreshToken, form, now: flow.seconds)
+                return try await send(.refreshToken, form)
             } catch {
                 try Task.checkCancellation()
                 let delay = try polling.delay(after: error)

@@ -38,6 +38,28 @@ struct DeviceCodeAttackTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `tokens that come for a sign-in that was cancelled meanwhile are revoked`(come: Bool) async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let (asking, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+            let watched = WatchedTransport(DeviceScene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                asking.continuation.yield()
+                for await _ in cancelled.stream { break }
+            }
+            let device = try await scene.begin(by: watched)
+            if come { scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) } }
+            let signIn = Task { try await device.tokens() }
+            for await _ in asking.stream { break }
+            signIn.cancel()
+            cancelled.continuation.yield()
+            await #expect(throws: SignInError.cancelled) { try await signIn.value }
+            #expect(scene.provider.audit.count(of: "token") == 1)
+            #expect(scene.provider.audit.count(of: "revoke") == (come ? 1 : 0))
+            #expect(try scene.isEmpty)
+        }
+    }
+
     @Test(arguments: ["none", "HS256"]) func `an unsigned ID token stores nothing`(algorithm: String) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             let unsigned = ChangedAnswers(DeviceScene.transport) { _, answer in
