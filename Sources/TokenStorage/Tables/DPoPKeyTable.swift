@@ -43,11 +43,13 @@ extension StoreConnection {
     /// Binds an account at a client to the key of a sign-in, or to none.
     ///
     /// The access tokens of before go: what is bound to another key can be proved no more, and what is bound to none is
-    /// less than the new sign-in asked for.
-    func bind(_ account: Int64, client: String, to key: BoundKey?) throws {
+    /// less than the new sign-in asked for. So does a refresh token that was bound, where the sign-in brings none that
+    /// takes its place.
+    func bind(_ account: Int64, client: String, to key: BoundKey?, bringsRefreshToken: Bool) throws {
         let known = try keyRow(account, client: client)
         guard known != nil || key != nil, known?.thumbprint != key?.thumbprint else { return }
         try deleteAccessTokens(of: account, client: client)
+        if known != nil, !bringsRefreshToken { try deleteRefreshTokens(of: account, client: client) }
         try deleteBoundKey(of: account, client: client)
         guard let key else { return }
         try write(
@@ -73,7 +75,7 @@ extension StoreConnection {
         }
     }
 
-    /// Asks a server what ``bind(_:client:to:)`` will ask.
+    /// Asks a server what ``bind(_:client:to:bringsRefreshToken:)`` will ask.
     func askAheadForBoundKey(_ account: Int64, client: String) throws {
         try connection.askAhead(Self.thumbprint, .integer(account), .text(client.folded))
     }

@@ -25,7 +25,10 @@ extension StoreConnection {
             try saveTenantProfile(profile, account: id, from: .signIn)
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id, row: id, isNew: isNew)
-            if !isNew || request.newKey != nil { try bind(id, client: request.clientID, to: request.newKey) }
+            if !isNew || request.newKey != nil {
+                let bringsRefreshToken = response.refreshToken != nil
+                try bind(id, client: request.clientID, to: request.newKey, bringsRefreshToken: bringsRefreshToken)
+            }
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 token.target = (response.scope ?? request.scope).sortedText

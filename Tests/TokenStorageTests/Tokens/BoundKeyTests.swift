@@ -86,6 +86,26 @@ struct BoundKeyTests {
         #expect(try fixture.request("s9") == .hit("b"))
     }
 
+    @Test(arguments: [nil, other])
+    func `a refresh token goes whose key a sign-in without one replaces`(key: BoundKey?) throws {
+        let fixture = try Self.bound()
+        let answer = try TokenResponse.signIn(
+            ["access_token": "b", "token_type": .string(key == nil ? "Bearer" : "DPoP")],
+            without: "refresh_token"
+        )
+        try fixture.signIn(answer) { $0.newKey = key }
+        #expect(try fixture.request("s1") == .hit("b"))
+        #expect(try fixture.store.refreshTokens(of: Fixture.account, client: "cid") == [])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a refresh token that was bound to no key stays when a sign-in with a key brings none`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try fixture.signIn(.signIn(["token_type": "DPoP"], without: "refresh_token")) { $0.newKey = Self.key }
+        #expect(try fixture.currentRefreshToken().secret == Secret("r"))
+    }
+
     @Test(.aboutFiles("a server has no files beside it"))
     func `the key of a sign-in waits, sealed, with tokens that a held store cannot take`() throws {
         let fixture = try TestStore {
