@@ -15,8 +15,8 @@ struct TokenArguments: ParsableArguments {
         name: [.customShort("s"), .long],
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A scope the token must have; repeatable, or a list with commas or spaces. Default: the scope of the "
-                + "sign-in.",
+            "A scope the token is for; repeatable, or a list with commas or spaces. One that the issuer declined is "
+                + "named in a note. Default: the scope of the sign-in.",
             valueName: "scope"
         ),
         completion: StoreCompletion.of(.scope)
@@ -29,7 +29,9 @@ struct TokenArguments: ParsableArguments {
     )
     var minTTL: Int64 = 0
 
-    @Flag(help: "Refresh even if a stored token is valid, or a refresh has just failed.")
+    @Flag(
+        help: "Refresh even if a stored token is valid or a refresh has just failed; not while the issuer asks to wait."
+    )
     var forceRefresh = false
 
     @Option(
