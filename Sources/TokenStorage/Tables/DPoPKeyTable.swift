@@ -43,13 +43,15 @@ extension StoreConnection {
     /// Binds an account at a client to the key of a sign-in, or to none.
     ///
     /// The access tokens of before go: what is bound to another key can be proved no more, and what is bound to none is
-    /// less than the new sign-in asked for. So does a refresh token that was bound, where the sign-in brings none that
-    /// takes its place.
+    /// less than the new sign-in asked for. So does the refresh token that came with the key or later, where the
+    /// sign-in brings none that takes its place.
     func bind(_ account: Int64, client: String, to key: BoundKey?, bringsRefreshToken: Bool) throws {
         let known = try keyRow(account, client: client)
         guard known != nil || key != nil, known?.thumbprint != key?.thumbprint else { return }
         try deleteAccessTokens(of: account, client: client)
-        if known != nil, !bringsRefreshToken { try deleteRefreshTokens(of: account, client: client) }
+        if let known, !bringsRefreshToken {
+            try deleteRefreshTokens(of: account, client: client, since: known.createdAt)
+        }
         try deleteBoundKey(of: account, client: client)
         guard let key else { return }
         try write(
@@ -69,9 +71,9 @@ extension StoreConnection {
         )
     }
 
-    private func keyRow(_ account: Int64, client: String) throws -> (id: Int64, thumbprint: String)? {
+    private func keyRow(_ account: Int64, client: String) throws -> (thumbprint: String, createdAt: Int64)? {
         try connection.first(Self.thumbprint, .integer(account), .text(client.folded)) {
-            (id: $0.integer(0), thumbprint: $0.text(1))
+            (thumbprint: $0.text(0), createdAt: $0.integer(1))
         }
     }
 
@@ -81,7 +83,7 @@ extension StoreConnection {
     }
 
     private static let thumbprint = SQL(
-        "SELECT id, thumbprint FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2"
+        "SELECT thumbprint, created_at FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2"
     )
 }
 

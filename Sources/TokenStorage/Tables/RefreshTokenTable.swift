@@ -227,6 +227,21 @@ extension StoreConnection {
         return tokens
     }
 
+    /// Removes what a session has stored since it began at `start`, in Unix seconds: older tokens, those of a family and
+    /// those that are no session stay.
+    func deleteRefreshTokens(of account: Int64, client: String, since start: Int64) throws {
+        var rows: [Int64] = []
+        try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(start)) { row in
+            if try isOrdinary(row) { rows.append(row.integer(0)) }
+        }
+        for row in rows { try deleteRefreshToken(row, account: account) }
+    }
+
+    private static let sinceStart = SQL(
+        SealedTable.refreshToken.selection
+            + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.modified_at >= ?3 AND t.family_id IS NULL"
+    )
+
     func deleteRefreshTokens(of account: Int64, client: String) throws {
         let sql: StaticString = "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2"
         try connection.run(sql, .integer(account), .text(client.folded))

@@ -102,8 +102,15 @@ struct BoundKeyTests {
     @Test func `a refresh token that was bound to no key stays when a sign-in with a key brings none`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
+        fixture.clock.seconds += 1
         try fixture.signIn(.signIn(["token_type": "DPoP"], without: "refresh_token")) { $0.newKey = Self.key }
         #expect(try fixture.currentRefreshToken().secret == Secret("r"))
+        for key in [Self.other, nil] {
+            fixture.clock.seconds += 1
+            let type = key == nil ? "Bearer" : "DPoP"
+            try fixture.signIn(.signIn(["token_type": .string(type)], without: "refresh_token")) { $0.newKey = key }
+            #expect(try fixture.currentRefreshToken().secret == Secret("r"))
+        }
     }
 
     @Test(.aboutFiles("a server has no files beside it"))
