@@ -37,7 +37,10 @@ extension StoreConnection {
         }
         if let (index, candidate) = best {
             let reason = candidate.isAging ? "fits, and is worth refreshing" : "fits best"
-            considered[index] = considered[index].taken(reason)
+            let declined = query.scope.missing(from: considered[index].scope).text
+            considered[index] = considered[index].taken(
+                declined.isEmpty ? reason : "\(reason), without \(declined), which the issuer declined"
+            )
         }
         return considered
     }

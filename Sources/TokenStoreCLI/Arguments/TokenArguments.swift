@@ -16,7 +16,7 @@ struct TokenArguments: ParsableArguments {
         parsing: .singleValue,
         help: ArgumentHelp(
             "A scope the token is for; repeatable, or a list with commas or spaces. One that the issuer declined is "
-                + "named in a note. Default: the scope of the sign-in.",
+                + "named. Default: the scope of the sign-in.",
             valueName: "scope"
         ),
         completion: StoreCompletion.of(.scope)

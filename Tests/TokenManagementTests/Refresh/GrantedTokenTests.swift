@@ -44,6 +44,10 @@ struct GrantedTokenTests {
             let manager = try scene.manager()
             let result = try await manager.acquireTokenSilently(scene.request(both))
             #expect(result.declinedScope == "api://todolist/ToDoList.ReadWrite")
+            let decider = TokenDecider(store: manager.store, clientID: manager.clientID, options: manager.options)
+            let taken = try manager.store.consideredTokens(for: decider.query(scene.request(both))).first { $0.isTaken }
+            let words = "fits best, without api://todolist/ToDoList.ReadWrite, which the issuer declined"
+            #expect(taken?.reason == words)
             let error = try await acquisitionError {
                 try await manager.acquireTokenSilently(scene.request(both) { $0.requiresAllScopes = true })
             }
