@@ -48,6 +48,34 @@ package struct TokenEndpoint: Sendable {
         return try answer(response, tokens)
     }
 
+    /// The same, and the answer is waited for when the task is cancelled, as nothing else could revoke the tokens that
+    /// come: for `patience` at most, or until the transport ends by itself if that is nil.
+    ///
+    /// - Throws: what ``send(_:_:now:)`` throws, or `CancellationError` where the task was cancelled.
+    package func sendToTheEnd(
+        _ grant: Grant,
+        _ form: FormParameters,
+        now: Int64,
+        patience: Duration? = nil
+    ) async throws -> TokenEndpointAnswer {
+        try Task.checkCancellation()
+        let sending = Task { try await send(grant, form, now: now) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await sending.value
+            } onCancel: {
+                guard let patience else { return }
+                Task {
+                    try await Task.sleep(for: patience)
+                    sending.cancel()
+                }
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
     private func answer(_ response: HTTPResponse, _ tokens: TokenResponse) throws -> TokenEndpointAnswer {
         var tokens = tokens
         // The session may have ended with it; what else came is nothing to go on with.

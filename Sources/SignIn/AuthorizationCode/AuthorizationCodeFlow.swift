@@ -195,12 +195,7 @@ private struct CodeExchange: Sendable {
         let bounded = BoundedTransport(transport, end: .now + limits.total)
         let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
-        let answer = try await endpoint.sendToTheEnd(
-            .authorizationCode,
-            form,
-            now: now().unixSeconds,
-            patience: limits.total
-        )
+        let answer = try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -260,10 +255,11 @@ extension DPoPKey {
     /// A transport whose requests have proofs of the key, and of an access token that goes with them.
     func proving(
         over transport: any HTTPTransport,
+        servers: DPoPServers = DPoPServers(),
         accessToken: Secret? = nil,
         now: @escaping @Sendable () -> Date
     ) -> any HTTPTransport {
-        DPoPTransport(self, servers: DPoPServers(), transport: transport, accessToken: accessToken) {
+        DPoPTransport(self, servers: servers, transport: transport, accessToken: accessToken) {
             now().unixSeconds
         }
     }

@@ -47,6 +47,9 @@ public struct DeviceCodeFlow: Sendable {
     /// Takes room for the answer before the codes are redeemed.
     package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
 
+    /// How long tokens that may be on their way are waited for when the sign-in is cancelled.
+    package var patience = Duration.seconds(2)
+
     /// How the time between two requests is waited.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
@@ -87,7 +90,6 @@ public struct DeviceCodeFlow: Sendable {
                 issuer: issuer,
                 request: request,
                 key: key,
-                transport: key?.proving(over: transport, now: now) ?? transport,
                 timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
                 startedAt: instant()
             )
@@ -108,7 +110,7 @@ public struct PendingDevice: Sendable {
 
     /// The key that the tokens are bound to, if they are; the requests have proofs of it.
     let key: DPoPKey?
-    let transport: any HTTPTransport
+    private let servers = DPoPServers()
 
     /// How long the person has: while the codes live, or less if the app waits less.
     public let timeLimit: Duration
@@ -117,13 +119,11 @@ public struct PendingDevice: Sendable {
 
     private var metadata: IssuerMetadata { issuer.metadata }
 
-    /// How long tokens that may be on their way are waited for when the sign-in is cancelled.
-    private static let patience = Duration.seconds(2)
-
     private func send(_ grant: Grant, _ form: FormParameters) async throws -> TokenEndpointAnswer {
-        let bounded = BoundedTransport(transport, end: .now + flow.limits.total)
-        let endpoint = TokenEndpoint(metadata.tokenEndpoint, transport: bounded, limits: flow.limits)
-        return try await endpoint.sendToTheEnd(grant, form, now: flow.seconds, patience: Self.patience)
+        let bounded = BoundedTransport(flow.transport, end: .now + flow.limits.total)
+        let transport = key?.proving(over: bounded, servers: servers, now: flow.now) ?? bounded
+        let endpoint = TokenEndpoint(metadata.tokenEndpoint, transport: transport, limits: flow.limits)
+        return try await endpoint.sendToTheEnd(grant, form, now: flow.seconds, patience: flow.patience)
     }
 
     /// Waits until the person has decided, and returns the tokens, checked and not yet stored.

@@ -67,7 +67,8 @@ package struct Issuer: Sendable {
     @discardableResult
     package func revoke(_ token: Secret?, clientID: String) async -> (any Error)? {
         guard let token, let url = metadata.revocationEndpoint else { return nil }
-        let endpoint = RevocationEndpoint(url, transport: transport, limits: documents.limits)
+        let bounded = BoundedTransport(transport, end: .now + documents.limits.total)
+        let endpoint = RevocationEndpoint(url, transport: bounded, limits: documents.limits)
         // A new task, so that a cancelled sign-in still revokes.
         switch await Task(operation: { try await endpoint.revoke(token, clientID: clientID) }).result {
         case .success: return nil

@@ -47,7 +47,7 @@ struct DeviceCodeAttackTests {
                 asking.continuation.yield()
                 for await _ in cancelled.stream { break }
             }
-            let device = try await scene.begin(by: watched)
+            let device = try await scene.begin(by: watched, patience: .seconds(60))
             if come { scene.pauses.during(1) { try await Approver(DeviceScene.transport).approve(device) } }
             let signIn = Task { try await device.tokens() }
             for await _ in asking.stream { break }

@@ -209,7 +209,7 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test func `a cancellation during a wait or a request takes effect soon`() async throws {
+    @Test func `a cancellation during a wait or a request takes effect at once`() async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
             for isHanging in [false, true] {
                 if isHanging { scene.provider.faults.add(.hang(at: "token")) }

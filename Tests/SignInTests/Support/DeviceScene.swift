@@ -49,9 +49,11 @@ struct DeviceScene: Sendable {
         at authority: Authority? = nil,
         by transport: any HTTPTransport = transport,
         within timeLimit: Duration? = nil,
+        patience: Duration = .zero,
         capabilities: [String] = []
     ) async throws -> PendingDevice {
         var flow = DeviceCodeFlow(clientID: client, transport: transport)
+        flow.patience = patience
         flow.clientCapabilities = capabilities
         flow.timeLimit = timeLimit
         flow.now = store.options.now
