@@ -93,7 +93,7 @@ let package = Package(
             ]
         ),
         .target(name: "TestSupport", dependencies: ["Database", "OAuth", "PostgreSQL", "Sealing", "TokenStorage"]),
-        .target(name: "TestTraits", dependencies: ["TestSupport"]),
+        .target(name: "TestTraits", dependencies: ["OAuth", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["SQL", "SQLite", "TestSupport"]),
         .testTarget(
             name: "PostgreSQLTests",

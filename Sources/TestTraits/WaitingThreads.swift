@@ -1,5 +1,6 @@
 #if canImport(Testing)
 import Foundation
+import OAuth
 import Synchronization
 package import Testing
 
@@ -40,7 +41,7 @@ final class TestPlaces: Sendable {
     /// A limit of Swift Testing would begin when the test does, which then waits for its place.
     private static let longestTest = Duration.seconds(20 * 60)
 
-    private let places = Mutex(
+    private let places = LockedValue(
         (free: 4 * ProcessInfo.processInfo.activeProcessorCount, waiting: [CheckedContinuation<Void, Never>]())
     )
 

@@ -1,4 +1,5 @@
 import Foundation
+import OAuth
 package import PostgreSQL
 import Synchronization
 
@@ -10,7 +11,7 @@ final class TestDatabases: Sendable {
     private static let storesInEach = 16
 
     /// How many stores have a place.
-    private let count = Mutex(0)
+    private let count = LockedValue(0)
 
     /// The database for one more store on `server`; made if the last one is full.
     func next(on server: TestServer) throws -> String {
