@@ -107,7 +107,8 @@ struct RefreshExchange: Sendable {
         let tokens = try await store.performRead { [request, decider] in
             try $0.intactIDTokens(of: request.account, client: decider.clientID)
         }
-        return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
+        let nonces = tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text }
+        return Set(nonces.filter { !$0.isEmpty })
     }
 
     private func dpopKey(_ candidate: RefreshCandidate) throws -> DPoPKey? {
@@ -249,8 +250,11 @@ struct RefreshScope {
             sent = nil
             return
         }
-        guard granted.covers(asked) else {
-            expected = Scope(granted.tokens + asked.tokens)
+        // What was declined at the sign-in would be declined again, and some issuers refuse a request with it.
+        let declined = Set(token.declinedScope.tokens.map { $0.lowercased() })
+        let further = asked.tokens.filter { !declined.contains($0.lowercased()) }
+        guard granted.covers(Scope(further)) else {
+            expected = Scope(granted.tokens + further)
             sent = expected.text
             return
         }

@@ -131,7 +131,7 @@ extension StoreConnection {
         }
     }
 
-    private func openRefreshToken(_ row: Row) throws -> RefreshTokenRow {
+    func openRefreshToken(_ row: Row) throws -> RefreshTokenRow {
         let table = SealedTable.refreshToken
         return RefreshTokenRow(
             clientID: row.text(table["client_id"]),

@@ -102,7 +102,7 @@ extension StoreConnection {
     /// Other programs also keep tokens that they got on behalf of someone, or that only a broker of Microsoft's takes.
     ///
     /// One that was altered counts as the session: its place can be taken.
-    private func isOrdinary(_ row: Row) throws -> Bool {
+    func isOrdinary(_ row: Row) throws -> Bool {
         try intact {
             try verify(row, of: .refreshToken)
             return isSession(row, try openMembers(row, of: .refreshToken, 1))
@@ -142,6 +142,7 @@ extension StoreConnection {
             guard isMeant, !isSignIn || isSession(row, extra) else { return nil }
             replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             replacement.extra = extra.merging(token.extra)
+            if isSignIn { replacement.declinedScope = token.declinedScope }
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
             replacement.environment = row.text(SealedTable.refreshToken["environment"])
             return (secret, generation)
@@ -165,7 +166,7 @@ extension StoreConnection {
         for case let copy? in copies { try deleteRefreshToken(copy, account: account) }
     }
 
-    private func deleteRefreshToken(_ row: Int64, account: Int64) throws {
+    func deleteRefreshToken(_ row: Int64, account: Int64) throws {
         try connection.run(
             "DELETE FROM refresh_token WHERE id = ?1 AND account_id = ?2",
             .integer(row),
@@ -208,10 +209,10 @@ extension StoreConnection {
         let values = values(.text(id.key), .text(id.issuer), .text(fold), .optional(family), of: id)
         let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
-            guard let secret, Self.isUsable(row, by: fold, family: family),
-                // What says that it is no session is not to be taken away by damage.
-                try withOthers || isSession(row, openMembers(row, of: table, 1))
-            else { return nil }
+            guard let secret, Self.isUsable(row, by: fold, family: family) else { return nil }
+            // What says that it is no session is not to be taken away by damage.
+            let extra = try withOthers ? JSONValue.Object() : openMembers(row, of: table, 1)
+            guard withOthers || isSession(row, extra) else { return nil }
             return StoredRefreshToken(
                 secret: secret,
                 clientID: row.text(table["client_id"]),
@@ -219,6 +220,7 @@ extension StoreConnection {
                 account: id,
                 modifiedAt: row.integer(table["modified_at"]) == 0 ? nil : row.date(table["modified_at"]),
                 scope: row.optionalText(table["target"]).map { Scope($0) },
+                declinedScope: RefreshTokenRow.declinedScope(in: extra),
                 rowID: row.integer(0),
                 generation: row.integer(table["generation"])
             )
@@ -226,21 +228,6 @@ extension StoreConnection {
         if !tokens.isEmpty { try verifyAccount(id) }
         return tokens
     }
-
-    /// Removes what a session has stored since it began at `start`, in Unix seconds: older tokens, those of a family and
-    /// those that are no session stay.
-    func deleteRefreshTokens(of account: Int64, client: String, since start: Int64) throws {
-        var rows: [Int64] = []
-        try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(start)) { row in
-            if try isOrdinary(row) { rows.append(row.integer(0)) }
-        }
-        for row in rows { try deleteRefreshToken(row, account: account) }
-    }
-
-    private static let sinceStart = SQL(
-        SealedTable.refreshToken.selection
-            + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.modified_at >= ?3 AND t.family_id IS NULL"
-    )
 
     func deleteRefreshTokens(of account: Int64, client: String) throws {
         let sql: StaticString = "DELETE FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2"

@@ -29,10 +29,15 @@ extension StoreConnection {
                 let bringsRefreshToken = response.refreshToken != nil
                 try bind(id, client: request.clientID, to: request.newKey, bringsRefreshToken: bringsRefreshToken)
             }
+            let granted = response.scope ?? request.scope
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
-                token.target = (response.scope ?? request.scope).sortedText
+                token.target = granted.sortedText
+                // Microsoft's answers name the scope of one API only.
+                if request.authority.issuer != nil { token.declinedScope = request.scope.missing(from: granted) }
                 try replaceRefreshToken(with: token, account: id)
+            } else if !isNew, request.authority.issuer != nil {
+                try forgetDeclined(granted, account: id, client: request.clientID)
             }
             if !isNew { try liftThrottles(account: id, client: request.clientID) }
             try setSignInState(.signedIn, of: id, client: request.clientID, isNew: true)

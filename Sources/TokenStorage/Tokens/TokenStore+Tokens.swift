@@ -204,6 +204,10 @@ public struct StoredRefreshToken: Equatable, Sendable {
     /// The scope it was issued for; nil if it is not known.
     public let scope: Scope?
 
+    /// What was asked for besides when the person signed in, and not granted; empty where all tokens of an account are
+    /// listed.
+    package var declinedScope = Scope([])
+
     /// Its row, so that only this very token is replaced or removed.
     package let rowID: Int64
 

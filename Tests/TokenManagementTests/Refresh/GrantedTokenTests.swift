@@ -55,6 +55,43 @@ struct GrantedTokenTests {
         }
     }
 
+    @Test func `what was declined at the sign-in is not asked for in a refresh`() async throws {
+        let scene = try OpenScene { $0.scope = "openid read" }
+        // Some issuers refuse a request with it (RFC 6749 §6).
+        for number in 1...3 {
+            let tokens = #""access_token":"at-\#(number)","refresh_token":"rt-\#(number)""#
+            scene.issuer.answer(.init("{\(tokens),\"expires_in\":3600}"))
+            scene.expire()
+            for source in [TokenResult.Source.refresh, .cache] {
+                let result = try await scene.acquire(number < 3 ? "read write" : "write")
+                #expect(result.source == source)
+                #expect(result.declinedScope == "write")
+            }
+        }
+        #expect(scene.issuer.forms().map { $0["scope"] } == [nil, nil, nil])
+        scene.issuer.answer(.init(#"{"access_token":"at-4","expires_in":3600}"#))
+        _ = try await scene.acquire("write more")
+        #expect(scene.issuer.forms().last?["scope"] == "openid read more")
+    }
+
+    @Test(arguments: ["rt-9", nil])
+    func `what a new sign-in is given is asked for as any other scope`(refreshToken: String?) async throws {
+        let scene = try OpenScene { $0.scope = "openid read" }
+        func declined() throws -> [Scope] {
+            let query = TokenQuery(account: scene.account, clientID: OpenScene.client, scope: "write")
+            let candidates = try scene.store.silentState(for: query, authority: scene.authority.url).candidates
+            return candidates.map(\.token.declinedScope)
+        }
+        #expect(try declined() == ["write"])
+        try scene.signIn(refreshToken: refreshToken)
+        #expect(try declined() == [Scope([])])
+        scene.expire()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        _ = try await scene.acquire("write")
+        #expect(scene.issuer.forms().last?["scope"] == (refreshToken == nil ? "openid read write" : nil))
+        await #expect(try scene.store.check() == [])
+    }
+
     @Test(arguments: ["other", "openid", ""])
     func `a request that was answered with another scope is sent once`(granted: String) async throws {
         try await Scene.open { (scene: Scene) async throws in

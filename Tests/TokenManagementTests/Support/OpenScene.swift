@@ -55,9 +55,9 @@ struct OpenScene: Sendable {
     }
 
     /// Signs the same person in again.
-    func signIn(refreshToken: String) throws {
+    func signIn(refreshToken: String?) throws {
         var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: .seconds(3_600))
-        response.refreshToken = Secret(refreshToken)
+        response.refreshToken = refreshToken.map { Secret($0) }
         response.idToken = Secret(idToken(at: clock.seconds))
         let request = TokenRequest(
             clientID: Self.client,
