@@ -113,7 +113,7 @@ public struct AuthorizationCodeFlow: Sendable {
             issuer: issuer.metadata,
             clientID: clientID,
             redirectURI: redirectURI,
-            scope: Self.scope(request.scope, authority, issuer.metadata),
+            scope: Self.scope(request.scope, addsScopes: request.addsScopes, authority, issuer.metadata),
             claims: JSONValue.merging(claims: request.claims, capabilities: clientCapabilities),
             state: state,
             dpopKey: try dpop.newKey(at: issuer.metadata)
@@ -159,7 +159,13 @@ public struct AuthorizationCodeFlow: Sendable {
     }
 
     /// The scope to request: if the issuer lists its scopes, only those.
-    static func scope(_ asked: Scope, _ authority: Authority, _ metadata: IssuerMetadata) -> Scope {
+    static func scope(
+        _ asked: Scope,
+        addsScopes: Bool,
+        _ authority: Authority,
+        _ metadata: IssuerMetadata
+    ) -> Scope {
+        guard addsScopes else { return Scope(["openid"] + asked.tokens) }
         let known = authority.issuer == nil ? nil : metadata.document["scopes_supported"]?.array?.compactMap(\.text)
         let wanted = ["profile", "offline_access"].filter { known?.contains($0) ?? true }
         return Scope(["openid"] + wanted + asked.tokens)

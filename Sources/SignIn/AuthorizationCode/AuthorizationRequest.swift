@@ -23,19 +23,11 @@ struct AuthorizationRequest: Sendable {
     var nonce = Secret.random()
     var proofKey = ProofKey()
 
-    /// Parameters that an app may not set: they are ours, or would move the answer elsewhere.
-    private static let reserved: Set<String> = [
-        "client_id", "client_secret", "code_challenge", "code_challenge_method", "claims", "dpop_jkt", "id_token_hint",
-        "nonce", "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
-    ]
-
     /// Refuses a scope that cannot be stored, and extra parameters that would change what the answer is checked against.
     static func check(_ request: InteractiveRequest) throws(SignInError) {
         try SignInError.requireText(request.scope)
         try SignInError.requireText(request.extraScopesToConsent)
-        guard let name = request.extraParameters.keys.sorted().first(where: { reserved.contains($0.lowercased()) })
-        else { return }
-        throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
+        try SignInError.requireFree(request.extraParameters)
     }
 
     /// The address that the person opens.
@@ -56,12 +48,13 @@ struct AuthorizationRequest: Sendable {
         form.append("code_challenge_method", "S256")
         form.append("dpop_jkt", dpopKey?.thumbprint)
         form.append("prompt", request.prompt?.rawValue)
-        form.append("login_hint", request.hint)
-        form.append("domain_hint", request.domainHint)
+        // An app's own parameter goes before ours: nothing is to be in the address twice (RFC 6749 §3.1).
+        for (name, value) in [("login_hint", request.hint), ("domain_hint", request.domainHint)]
+        where request.extraParameters[name] == nil { form.append(name, value) }
         form.append("claims", claims?.serialized)
         // The query is what every issuer uses for a code unless asked otherwise.
         form.append("response_mode", request.responseMode == .query ? nil : request.responseMode.rawValue)
-        for (name, value) in request.extraParameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        form.append(request.extraParameters)
         // A space as %20 is read alike by those that know forms and those that know addresses only.
         let query = form.encoded.reveal().replacing("+", with: "%20")
         return endpoint + (endpoint.contains("?") ? "&" : "?") + query
@@ -105,9 +98,27 @@ struct AuthorizationRequest: Sendable {
 
 extension InteractiveRequest {
     /// Whose name is filled in.
-    var hint: String? {
-        if let username = account?.username, !username.isEmpty { return username }
-        return loginHint
+    var hint: String? { account?.loginHint ?? loginHint }
+}
+
+extension SignInError {
+    /// Parameters that an app may not set: they are ours, or would move the answer elsewhere.
+    private static let reserved: Set<String> = [
+        "client_id", "client_secret", "code_challenge", "code_challenge_method", "claims", "dpop_jkt", "id_token_hint",
+        "nonce", "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+    ]
+
+    /// Makes sure that an app's own parameters of a request take the place of none that a sign-in sets.
+    package static func requireFree(_ parameters: [String: String]) throws(SignInError) {
+        guard let name = parameters.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) else { return }
+        throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
+    }
+}
+
+extension FormParameters {
+    /// Appends an app's own parameters, in a fixed order.
+    mutating func append(_ parameters: [String: String]) {
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { append(name, value) }
     }
 }
 

@@ -6,6 +6,12 @@ public struct InteractiveRequest: Sendable {
     /// The scopes that the access token must have; those for an ID token and a refresh token are added.
     public var scope: Scope
 
+    /// Whether `profile` and `offline_access` are asked for besides, where the issuer lists them or lists no scopes.
+    ///
+    /// Some issuers refuse a request for a scope that the client is not registered for. Without `offline_access` many
+    /// give no refresh token.
+    public var addsScopes = true
+
     /// Where the person signs in; nil: the application's own authority.
     public var authority: Authority?
 
@@ -28,7 +34,7 @@ public struct InteractiveRequest: Sendable {
     /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
     public var claims: JSONValue?
 
-    /// Parameters that the issuer knows and OAuth does not, such as `ui_locales`.
+    /// Parameters that the issuer knows and OAuth does not, such as `audience` or `ui_locales`.
     public var extraParameters: [String: String] = [:]
 
     /// How the issuer is to hand over its answer.

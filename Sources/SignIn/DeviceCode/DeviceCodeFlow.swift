@@ -35,6 +35,12 @@ public struct DeviceCodeFlow: Sendable {
     /// Whether the tokens are bound to a new key ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
     public var dpop = DPoPPolicy.off
 
+    /// Whether `profile` and `offline_access` are asked for besides: see ``InteractiveRequest/addsScopes``.
+    public var addsScopes = true
+
+    /// Parameters that the issuer knows and OAuth does not, such as `audience`.
+    public var extraParameters: [String: String] = [:]
+
     /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
     public var clientCapabilities: [String] = []
 
@@ -68,6 +74,7 @@ public struct DeviceCodeFlow: Sendable {
     public func begin(_ scope: Scope, at authority: Authority) async throws -> PendingDevice {
         do {
             try SignInError.requireText(scope)
+            try SignInError.requireFree(extraParameters)
             let issuer = try await Issuer(
                 IssuerDocuments(of: authority, transport: transport, limits: limits, now: now)
             )
@@ -75,10 +82,11 @@ public struct DeviceCodeFlow: Sendable {
                 throw SignInError.noDeviceEndpoint(issuer.metadata.issuer)
             }
             let key = try dpop.newKey(at: issuer.metadata)
-            let scope = AuthorizationCodeFlow.scope(scope, authority, issuer.metadata)
+            let scope = AuthorizationCodeFlow.scope(scope, addsScopes: addsScopes, authority, issuer.metadata)
             var form = FormParameters()
             form.append("client_id", clientID)
             form.append("scope", scope.text)
+            form.append(extraParameters)
             let endpoint = DeviceAuthorizationEndpoint(url, transport: transport, limits: limits)
             let authorization = try await endpoint.send(form, now: seconds)
             let lifetime = authorization.lifetime
@@ -269,8 +277,8 @@ private struct DevicePolling {
         case .slowDown:
             interval += Self.slowDown
             return prolonged(by: error)
-        case .serverError, .temporarilyUnavailable: return max(backOff(), error.retryAfter ?? .zero)
         case .expiredToken: throw SignInError.codeEnded
+        case _ where error.meaning == .transient: return max(backOff(), error.retryAfter ?? .zero)
         default: throw error
         }
     }

@@ -36,6 +36,8 @@ struct LoginCommand: ParsableCommand {
                 --no-browser
               tokenstore login --issuer https://login.example.com --client-id my-app \\
                 --device
+              tokenstore login --issuer https://example.auth0.com/ --client-id my-app \\
+                --parameter audience=https://api.example.com
               tokenstore login --environment us-government \\
                 --tenant contoso.onmicrosoft.us \\
                 --client-id 11111111-2222-3333-4444-555555555555
@@ -62,6 +64,20 @@ struct LoginCommand: ParsableCommand {
         transform: { try JSONValue(claims: $0, suchAs: "id_token") }
     )
     var claims: JSONValue?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "A further parameter of the request, such as audience=https://api.example.com; repeatable. It is not stored: "
+                + "each sign-in needs it, and tokens of one scope replace each other whatever it says.",
+            valueName: "name=value"
+        ),
+        transform: { try ExtraParameter(parsing: $0) }
+    )
+    var parameter: [ExtraParameter] = []
+
+    @Flag(help: "Ask for openid and --scope alone. Without offline_access many issuers give no refresh token.")
+    var exactScope = false
 
     @OptionGroup(title: "How") var redirect: RedirectArguments
 
@@ -95,7 +111,28 @@ struct LoginCommand: ParsableCommand {
             )
         }
         guard !native || !dpop else { throw ValidationError("--native excludes --dpop", hint: "leave one of them out") }
+        guard !native || parameter.isEmpty && !exactScope else {
+            throw ValidationError("--native excludes --parameter and --exact-scope", hint: "leave them out")
+        }
         if native { try place.validateNative() }
+        try validateParameters()
+    }
+
+    private func validateParameters() throws {
+        guard parameters.count == parameter.count else {
+            throw ValidationError("a --parameter is given twice", hint: "give each name once")
+        }
+        // Those that the command has an option for.
+        let options = ["claims", "client_id", "prompt", "redirect_uri", "response_mode", "scope"]
+        if let name = parameters.keys.sorted().first(where: { options.contains($0.lowercased()) }) {
+            let option = "--" + name.lowercased().replacing("_", with: "-")
+            throw ValidationError("the parameter \(name) is set by the sign-in itself", hint: "use \(option)")
+        }
+        do { try SignInError.requireFree(parameters) } catch { throw ValidationError(error) }
+    }
+
+    private var parameters: [String: String] {
+        Dictionary(parameter.map { ($0.name, $0.value) }) { first, _ in first }
     }
 
     func run() throws {
@@ -108,8 +145,25 @@ struct LoginCommand: ParsableCommand {
         request.prompt = prompt
         request.domainHint = domainHint
         request.claims = claims
+        request.extraParameters = parameters
+        request.addsScopes = !exactScope
         request.responseMode = redirect.responseMode
         request.timeLimit = redirect.timeLimit
         try page.run(request, at: authority)
+    }
+}
+
+/// A parameter that an issuer knows and OAuth does not.
+struct ExtraParameter {
+    let name: String
+    let value: String
+
+    init(parsing text: String) throws {
+        // Not by characters: a mark that combines with the sign would hide it.
+        let parts = text.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw ValidationError("a --parameter is not NAME=VALUE", hint: "give it as in --parameter ui_locales=es")
+        }
+        (name, value) = (String(parts[0]), String(parts[1]))
     }
 }

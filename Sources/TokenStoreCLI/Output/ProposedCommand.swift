@@ -20,6 +20,7 @@ struct ProposedCommand {
         add("--prompt", request.prompt?.rawValue)
         add("--domain-hint", request.domainHint)
         add("--claims", request.claims?.serialized)
+        add(request)
         if let redirect {
             if redirect.noBrowser { add("--no-browser") }
             if redirect.redirectURI != .anyPort { add("--redirect-uri", redirect.redirectURI.text) }
@@ -35,6 +36,14 @@ struct ProposedCommand {
         add("--client-id", client)
         add("--login-hint", loginHint)
         add("--scope", scope.tokens.isEmpty ? nil : scope.text)
+    }
+
+    /// Adds what a sign-in on any device asks for besides the scope.
+    mutating func add(_ request: InteractiveRequest) {
+        for (name, value) in request.extraParameters.sorted(by: { $0.key < $1.key }) {
+            add("--parameter", "\(name)=\(value)")
+        }
+        if !request.addsScopes { add("--exact-scope") }
     }
 
     /// Adds an option with its value; nil: not.

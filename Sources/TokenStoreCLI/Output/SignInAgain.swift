@@ -137,7 +137,7 @@ struct SignInAgain {
             command.add("--authority", authority.url)
         }
         command.add("--client-id", client)
-        let username = account.username.isEmpty || isOnDevice || isElsewhere ? nil : account.username
+        let username = isOnDevice || isElsewhere ? nil : account.loginHint
         command.add(isOnTerminal ? "--username" : "--login-hint", username)
         let asksForConsent = needsConsent && authority.givesRefreshTokensByConsent && !isOnDevice && !isOnTerminal
         if asksForConsent { command.add("--prompt", "consent") }

@@ -23,7 +23,7 @@ struct BrowserLogin {
         defer { store.close() }
         let transport = try network.transport()
         let page = pageFlow(store, transport)
-        let device = DeviceLogin(flow: deviceFlow(store, transport), isJSON: arguments.json)
+        let device = DeviceLogin(flow: deviceFlow(request, store, transport), isJSON: arguments.json)
         let browser = AnnouncedBrowser(opens: !redirect.noBrowser)
         let isOnDevice = redirect.device
         let (result, hasRefreshToken) = try completingFailures(of: request, at: authority) {
@@ -54,6 +54,7 @@ struct BrowserLogin {
             var failure = CommandFailure(error)
             if error.remedy?.code == .useDevice {
                 var command = ProposedCommand(signingInAt: authority, client: clientID, request.scope)
+                command.add(request)
                 command.add("--device")
                 command.add("--ca-file", network.caFile)
                 command.add(arguments)
@@ -64,6 +65,12 @@ struct BrowserLogin {
                 failure = failure.hinting("ask the operator of the issuer, which may ask the person and did not")
             } else if let prompt = error.neededPrompt {
                 failure = failure.hinting("sign in again with '\(command(for: request, prompt, at: authority))'")
+            }
+            if error.refusal?.code == .invalidScope, request.addsScopes, authority.issuer != nil {
+                failure = failure.hinting(
+                    "correct --scope; or leave out profile and offline_access, which are added to it where the issuer has "
+                        + "them, with --exact-scope"
+                )
             }
             failure.facts.concern(issuer: authority.url)
             throw failure
@@ -84,7 +91,7 @@ struct BrowserLogin {
     private func warnOfEnd(of request: InteractiveRequest, at authority: Authority, _ console: Console) {
         let problem = "the issuer gave no refresh token, so that the session ends with its access token"
         let mayBeAsked = authority.givesRefreshTokensByConsent && !redirect.device && request.prompt != .consent
-        guard mayBeAsked else { return console.warn(problem) }
+        guard mayBeAsked, request.addsScopes else { return console.warn(problem) }
         var next = request
         next.scope = request.scope.forOfflineAccess
         let command = command(for: next, .consent, at: authority)
@@ -99,8 +106,14 @@ struct BrowserLogin {
         return flow
     }
 
-    private func deviceFlow(_ store: TokenStore, _ transport: AsyncHTTPTransport) -> DeviceCodeFlow {
+    private func deviceFlow(
+        _ request: InteractiveRequest,
+        _ store: TokenStore,
+        _ transport: AsyncHTTPTransport
+    ) -> DeviceCodeFlow {
         var flow = DeviceCodeFlow(clientID: clientID, transport: transport)
+        flow.addsScopes = request.addsScopes
+        flow.extraParameters = request.extraParameters
         flow.limits = network.options(arguments).limits
         flow.dpop = dpop
         flow.timeLimit = redirect.wait.map { .seconds($0) }

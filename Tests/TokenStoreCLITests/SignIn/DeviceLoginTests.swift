@@ -72,6 +72,19 @@ struct DeviceLoginTests {
         #expect(accounts?.first?["hasRefreshToken"] as? Bool == true)
     }
 
+    @Test func `an issuer that refuses an added scope is asked without it`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        issuer.answer(.init(status: 400, #"{"error":"invalid_scope"}"#), at: "/op/device")
+        let refused = try await login(issuer, scratch)
+        #expect(refused.status == 1)
+        #expect(refused.error.hasSuffix(" where the issuer has them, with --exact-scope\n"), "\(refused.error)")
+        let exact = try await login(issuer, scratch, "--exact-scope", "--parameter", "audience=https://a.example")
+        #expect(exact.error.hasSuffix("invalid_scope; correct the request or the client's registration\n"))
+        let forms = issuer.forms("/op/device")
+        #expect(forms.map { $0["scope"] } == ["openid profile offline_access read", "openid read"])
+        #expect(forms.map { $0["audience"] } == [nil, "https://a.example"])
+    }
+
     @Test func `who signed in on another device is to do so again`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
         #expect(try await login(issuer, scratch).status == 0)

@@ -33,6 +33,28 @@ struct LoginOptionTests {
         }
     }
 
+    @Test func `--parameter and --exact-scope change what the page is asked for`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let audience = "audience=https://a.example/?x=1&y"
+            let more = ["--exact-scope", "--parameter", audience, "--parameter", "a=\u{301}"]
+            let (page, _) = try await parameters(scene, more)
+            #expect(page.contains("&a=%CC%81&audience=https%3A%2F%2Fa.example%2F%3Fx%3D1%26y"), "\(page)")
+            let items = URLComponents(string: page)?.queryItems ?? []
+            #expect(items.first { $0.name == "scope" }?.value == "openid \(LoginScene.scope)")
+            for (text, words) in [
+                ("state=x", "the parameter state is set by the sign-in itself; leave it out"),
+                ("Redirect_URI=x", "the parameter Redirect_URI is set by the sign-in itself; use --redirect-uri"),
+                ("=x", "a --parameter is not NAME=VALUE; give it as in --parameter ui_locales=es"),
+                ("a=x", "a --parameter is given twice; give each name once"),
+            ] {
+                let twice = ["--parameter", "a=b", "--parameter", text]
+                let outcome = try await scene.run(["login"] + scene.place + twice)
+                #expect(outcome.status == 64)
+                #expect(outcome.error.contains(words), "\(outcome.error)")
+            }
+        }
+    }
+
     @Test func `--claims asks for claims, such as a second factor`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let claims = #"{"id_token":{"acrs":{"value":"c1","essential":true}}}"#
