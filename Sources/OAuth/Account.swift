@@ -70,6 +70,15 @@ public struct Account: Hashable, Sendable, Identifiable {
     }
 }
 
+extension Account {
+    /// The name to fill in at the issuer; nil where there is none, or only the person's own, by which no issuer knows
+    /// anybody.
+    package var loginHint: String? {
+        let isOwnName = username.contains(where: \.isWhitespace) && !username.contains("@")
+        return username.isEmpty || isOwnName ? nil : username
+    }
+}
+
 // MARK: - Identity
 
 extension Account.ID: Hashable {

@@ -22,6 +22,9 @@ public struct Authority: Hashable, Sendable {
     public init(issuer: String) throws(AuthorityError) {
         let url = try AuthorityURL(issuer)
         guard !issuer.contains(where: { $0 == "?" || $0 == "#" }) else { throw .notAnIssuer(issuer) }
+        if let place = issuer.firstRange(of: "/.well-known/openid-configuration") {
+            throw .isMetadata(issuer, issuer[..<place.lowerBound])
+        }
         self.init(url, tenant: nil, userFlow: nil, issuer: issuer)
     }
 
@@ -246,6 +249,10 @@ extension AuthorityError {
             "'\(text)' is not the address of an issuer, which has no ? and no # in it",
             .correct("give the part before them")
         )
+    }
+
+    static func isMetadata(_ text: String, _ issuer: Substring) -> AuthorityError {
+        AuthorityError(.notAURL, "'\(text)' is the address of an issuer's metadata", .correct("give \(issuer)"))
     }
 
     package static func notSecure(_ text: String) -> AuthorityError {

@@ -160,7 +160,7 @@ extension SignInError {
         switch code {
         case .network: networkError?.isTransient ?? false
         case .unavailable: true
-        case .refused: [.serverError, .temporarilyUnavailable].contains(refusal?.code)
+        case .refused: refusal?.meaning == .transient
         default: false
         }
     }

@@ -221,7 +221,8 @@ extension AcquisitionError {
 
     package static func clientMisconfigured(_ refusal: OAuthError) -> AcquisitionError {
         let registration = Remedy(.checkRegistration, "check the client id and its registration")
-        let remedy = refusal.code == .invalidClient ? refusal.remedy : registration
+        let isAboutSecret = refusal.code == .invalidClient || refusal.wantsSecret
+        let remedy = isAboutSecret ? refusal.remedy : registration
         return AcquisitionError(.clientMisconfigured, .refusal(refusal), nil, remedy)
     }
 

@@ -97,6 +97,10 @@ struct AuthorityTests {
             let error = #expect(throws: AuthorityError.self) { try Authority(issuer: text) }
             #expect(error?.problem == "'\(text)' is not the address of an issuer, which has no ? and no # in it")
         }
+        let metadata = "https://idp.example.com/Realm/.well-known/openid-configuration"
+        let error = #expect(throws: AuthorityError.self) { try Authority(issuer: metadata) }
+        #expect(error?.problem == "'\(metadata)' is the address of an issuer's metadata")
+        #expect(error?.remedy?.advice == "give https://idp.example.com/Realm")
     }
 
     @Test(arguments: ["common", "Organizations", "consumers", "tfp", ""])

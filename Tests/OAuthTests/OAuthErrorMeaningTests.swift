@@ -14,11 +14,22 @@ struct OAuthErrorMeaningTests {
             ("unauthorized_client", nil, .clientMisconfigured), ("invalid_request", nil, .clientMisconfigured),
             ("invalid_client", nil, .clientMisconfigured), ("invalid_scope", nil, .invalidScope),
             ("access_denied", nil, .interactionRequired), ("server_error", nil, .transient),
-            ("temporarily_unavailable", nil, .transient), ("moon_phase", "waning", .interactionRequired),
+            ("temporarily_unavailable", nil, .transient), ("rate_limit_exceeded", nil, .transient),
+            ("too_many_attempts", nil, .transient), ("internal_failure", nil, .transient),
+            ("moon_phase", "waning", .interactionRequired),
         ] as [(String, String?, OAuthError.Meaning)]
     )
     func `every error of the table has its meaning`(code: String, suberror: String?, meaning: OAuthError.Meaning) {
         #expect(OAuthError(code: .init(rawValue: code), suberror: suberror).meaning == meaning)
+    }
+
+    @Test func `a client that is refused for want of a secret is told that none is sent`() {
+        let google = OAuthError(code: .invalidRequest, serverDescription: "client_secret is missing.")
+        for error in [OAuthError(code: .invalidClient), google] {
+            #expect(error.remedy?.advice.hasSuffix("registered as public: no secret is sent") == true)
+        }
+        let other = OAuthError(code: .invalidRequest, serverDescription: "redirect_uri is missing.")
+        #expect(other.remedy?.advice == "correct the request or the client's registration")
     }
 
     @Test func `an expired password is recognized by its number`() {

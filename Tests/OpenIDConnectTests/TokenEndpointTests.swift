@@ -69,6 +69,17 @@ struct TokenEndpointTests {
         }
     }
 
+    @Test(arguments: [400, 401])
+    func `a token that the issuer knows no more is revoked`(status: Int) async throws {
+        let body = #"{"error":"invalid_token"}"#
+        let server = try RawServer("HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        defer { server.stop() }
+        let endpoint = RevocationEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
+        let revocation = await Task { try await endpoint.revoke(Secret("r"), clientID: "app") }.result
+        #expect((try? revocation.get()) != nil || status == 401)
+        #expect((try? revocation.get()) == nil || status == 400)
+    }
+
     @Test func `a revocation that is refused behind a byte order mark says why`() async throws {
         let body = "\u{FEFF}" + #"{"error":"unsupported_token_type"}"#
         let server = try RawServer("HTTP/1.1 400 X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")

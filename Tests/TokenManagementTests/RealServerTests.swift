@@ -126,6 +126,17 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map(\.scope) == ["openid read write"])
     }
 
+    @Test func `a refresh that is refused for want of a secret ends no session`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let body = #"{"error":"invalid_request","error_description":"client_secret is missing."}"#
+        scene.issuer.answer(.init(status: 400, body))
+        let error = try await scene.failure()
+        #expect(error?.code == .clientMisconfigured)
+        #expect(error?.remedy?.advice.hasSuffix("no secret is sent") == true)
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
+    }
+
     @Test func `C91: an answer without ID token leaves the old one and the account`() async throws {
         let scene = try OpenScene()
         scene.expire()

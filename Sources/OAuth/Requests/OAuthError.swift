@@ -143,7 +143,7 @@ extension OAuthError {
     public var remedy: Remedy? {
         switch meaning {
         case .transient: .retryLater
-        case _ where code == .invalidClient:
+        case _ where code == .invalidClient || wantsSecret:
             Remedy(.checkRegistration, "check the client id, and that it is registered as public: no secret is sent")
         case .clientMisconfigured, .invalidScope:
             Remedy(.checkRegistration, "correct the request or the client's registration")
@@ -197,7 +197,7 @@ extension OAuthError {
                 case (.invalidRequest, _): error.needsNewPassword ? .passwordReset : .clientMisconfigured
                 case (.invalidScope, _): .invalidScope
                 case (.serverError, _), (.temporarilyUnavailable, _), (.slowDown, _): .transient
-                default: .interactionRequired
+                default: OAuthError.outages.contains(error.code.rawValue) ? .transient : .interactionRequired
                 }
         }
 
@@ -214,6 +214,16 @@ extension OAuthError {
     package var isAboutProof: Bool { code == .invalidDPoPProof || code == .useDPoPNonce }
 
     package var meaning: Meaning { Meaning(self) }
+
+    /// What some issuers call it when they cannot serve now, each in the words of one.
+    fileprivate static let outages: Set<String> = [
+        "internal_failure", "rate_limit_exceeded", "too_many_attempts", "too_many_requests",
+    ]
+
+    /// Whether a client without a secret is refused as if it had forgotten it, as Google does.
+    package var wantsSecret: Bool {
+        code == .invalidRequest && serverDescription?.contains("client_secret") ?? false
+    }
 
     /// Whether the person has to choose a new password first.
     package var needsNewPassword: Bool { numbers.contains(50_142) }

@@ -206,7 +206,9 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
                 ? "the issuer names itself \(found), and every letter counts"
                 : "the metadata of \(wanted) says that it is \(found)'s"
         case .foreignEndpoint(let url):
-            "the issuer names an endpoint that is not its own, \(url): nothing was sent there"
+            "the issuer names an endpoint that is "
+                + (url.lowercased().hasPrefix("http://") ? "not https" : "not its own")
+                + ", \(url): nothing was sent there"
         }
     }
 

@@ -226,7 +226,11 @@ package struct RevocationEndpoint: Sendable {
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
         let object = response.jsonObject()
-        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) { throw form.redacting(refusal) }
+        if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
+            // Google's word for one that has ended already; with 401 it is about who asks (RFC 6750 §3.1).
+            guard response.status != 400 || refusal.code.rawValue != "invalid_token" else { return }
+            throw form.redacting(refusal)
+        }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
     }
 }

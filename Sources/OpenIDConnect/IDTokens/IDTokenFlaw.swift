@@ -92,6 +92,10 @@ extension IDTokenFlaw {
     package static let issuer = IDTokenFlaw(.issuer, "names another issuer")
     package static let audience = IDTokenFlaw(.audience, "is for another client")
     package static let authorizedParty = IDTokenFlaw(.authorizedParty, "was issued to another client")
+    package static let furtherAudiences = IDTokenFlaw(
+        .authorizedParty,
+        "is for others too, and does not say that it was issued to this client"
+    )
     package static let expired = IDTokenFlaw(.expired, "has expired")
     package static let notYetValid = IDTokenFlaw(.notYetValid, "is not valid yet")
     package static let nonce = IDTokenFlaw(.nonce, "answers another request")

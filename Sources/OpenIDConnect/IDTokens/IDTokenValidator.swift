@@ -62,7 +62,8 @@ package struct IDTokenValidator: Sendable {
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
-        if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims) {
+        // Some issuers write an empty one where they have none.
+        if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims), named.text != "" {
             guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
         }
         if let accessToken, let hash = Self.optionalClaim("at_hash", claims) {
@@ -84,7 +85,7 @@ package struct IDTokenValidator: Sendable {
         guard isWhole else { throw .mistyped("aud") }
         guard audiences.contains(where: { $0.isExactly(clientID) }) else { throw .audience }
         guard let party = Self.optionalClaim("azp", claims) else {
-            guard audiences.count == 1 else { throw .authorizedParty }
+            guard audiences.count == 1 else { throw .furtherAudiences }
             return
         }
         guard party.text?.isExactly(clientID) == true else { throw .authorizedParty }

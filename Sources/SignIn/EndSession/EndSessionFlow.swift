@@ -113,7 +113,7 @@ package struct EndingSession: Sendable {
     func address(at endpoint: String) -> String {
         var form = FormParameters()
         form.append("client_id", clientID)
-        form.append("logout_hint", account.username.isEmpty ? nil : account.username)
+        form.append("logout_hint", account.loginHint)
         return Self.address(endpoint, form)
     }
 

@@ -82,7 +82,9 @@ struct RefreshFailure {
     ) {
         var meaning = answer.meaning
         // Outside Microsoft's clouds this is how some issuers report an invalid refresh token.
-        if answer.code == .invalidRequest, authority.issuer != nil { meaning = .interactionRequired }
+        if answer.code == .invalidRequest, authority.issuer != nil, !answer.wantsSecret {
+            meaning = .interactionRequired
+        }
         consequence.token = .unspent
         consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
         triesNext = meaning.isAboutToken

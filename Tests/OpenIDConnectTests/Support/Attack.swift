@@ -158,7 +158,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         Attack("no audience", .missing("aud")) { $0.claims.removeAll { $0.name == "aud" } },
         Attack("an audience in another case", .audience) { $0.set("aud", #""App""#) },
         Attack("a number among the audiences", .mistyped("aud")) { $0.set("aud", #"["app",7]"#) },
-        Attack("several audiences without an authorized party", .authorizedParty, peerRefuses: false) {
+        Attack("several audiences without an authorized party", .furtherAudiences, peerRefuses: false) {
             $0.set("aud", #"["app","other"]"#)
         },
         Attack("another authorized party", .authorizedParty, peerRefuses: false) { $0.set("azp", #""other""#) },

@@ -52,6 +52,17 @@ struct ForeignErrorTests {
         }
     }
 
+    @Test func `an issuer that has had too many requests is waited for, whatever it calls that`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            scene.provider.faults.add(.answer(status: 403, body: #"{"error":"rate_limit_exceeded"}"#, at: "token"))
+            let device = try await scene.begin()
+            scene.pauses.during(2) { try await Approver(DeviceScene.transport).approve(device) }
+            _ = try await scene.signedIn(device)
+            #expect(scene.pauses.seconds == [5, 10])
+            #expect(SignInError.refused(OAuthError(code: .init(rawValue: "rate_limit_exceeded"))).isOutage)
+        }
+    }
+
     @Test func `a user agent's own error is that the page could not be shown`() async throws {
         try await SignInScene.open { scene in
             let application = try scene.application(AbsentUser())
