@@ -297,7 +297,7 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPTransportTests",
-            dependencies: ["CZlib", "HTTPTransport", "IssuerSupport", "OAuth", "TestSupport"]
+            dependencies: ["CZlib", "HTTPTransport", "IssuerSupport", "OAuth", "TestSupport", "TestTraits"]
         ),
         .testTarget(
             name: "OpenIDConnectTests",

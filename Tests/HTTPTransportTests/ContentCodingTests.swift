@@ -3,9 +3,11 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
+import TestTraits
 import Testing
 
 /// Answers that something on the way compressed.
+@Suite(.onWaitingThreads)
 struct ContentCodingTests {
     private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
     private static let text = Data(String(repeating: #"{"refresh_token":"rt-1"}"#, count: 300).utf8)

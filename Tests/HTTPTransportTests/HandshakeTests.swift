@@ -2,9 +2,11 @@ import Foundation
 import HTTPTransport
 import OAuth
 import TestSupport
+import TestTraits
 import Testing
 
 /// What becomes of a TLS handshake that fails.
+@Suite(.onWaitingThreads)
 struct HandshakeTests {
     private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
 

@@ -2,8 +2,10 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
+import TestTraits
 import Testing
 
+@Suite(.onWaitingThreads)
 struct ProxyTests {
     private static let limits = HTTPLimits(head: .seconds(40), total: .seconds(40), bodySize: 100_000)
 
