@@ -228,16 +228,6 @@ struct IDTokenValidatorTests {
         #expect(flaw?.problem.hasPrefix("the issuer's ID token has a claim \(name) that is not of the type") == true)
     }
 
-    @Test func `an empty nonce in the token of a refresh is none`() throws {
-        var validator = validator
-        validator.nonce = nil
-        validator.earlierNonces = ["n"]
-        let token = try token { $0.set("nonce", "\"\"") }
-        #expect(throws: Never.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
-        let other = try self.token { $0.set("nonce", "\"other\"") }
-        #expect(throws: IDTokenFlaw.nonce) { try validator.checkClaims(of: other, clocks: [Draft.now]) }
-    }
-
     @Test(arguments: ["nonce", "azp", "at_hash", "nbf"])
     func `an optional claim that is null is absent`(name: String) throws {
         let token = try token { $0.set(name, "null") }

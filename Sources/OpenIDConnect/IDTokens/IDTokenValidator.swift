@@ -62,8 +62,7 @@ package struct IDTokenValidator: Sendable {
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
-        // Some issuers write an empty one where they have none.
-        if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims), named.text != "" {
+        if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims) {
             guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
         }
         if let accessToken, let hash = Self.optionalClaim("at_hash", claims) {

@@ -107,8 +107,7 @@ struct RefreshExchange: Sendable {
         let tokens = try await store.performRead { [request, decider] in
             try $0.intactIDTokens(of: request.account, client: decider.clientID)
         }
-        let nonces = tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text }
-        return Set(nonces.filter { !$0.isEmpty })
+        return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
     }
 
     private func dpopKey(_ candidate: RefreshCandidate) throws -> DPoPKey? {
