@@ -83,6 +83,16 @@ extension Scope {
     }
 }
 
+extension String {
+    /// The two parts of NAME=VALUE; nil where there is no name or no sign.
+    ///
+    /// Not by characters: a mark that combines with the sign would hide it.
+    var nameAndValue: (name: String, value: String)? {
+        let parts = unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 && !parts[0].isEmpty ? (String(parts[0]), String(parts[1])) : nil
+    }
+}
+
 /// How the issuer's page is shown and its answer received.
 struct RedirectArguments: ParsableArguments {
     @Flag(help: "Print the address of the page instead of opening it.")

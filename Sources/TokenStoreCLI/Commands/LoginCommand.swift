@@ -159,11 +159,9 @@ struct ExtraParameter {
     let value: String
 
     init(parsing text: String) throws {
-        // Not by characters: a mark that combines with the sign would hide it.
-        let parts = text.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
+        guard let pair = text.nameAndValue else {
             throw ValidationError("a --parameter is not NAME=VALUE", hint: "give it as in --parameter ui_locales=es")
         }
-        (name, value) = (String(parts[0]), String(parts[1]))
+        (name, value) = pair
     }
 }

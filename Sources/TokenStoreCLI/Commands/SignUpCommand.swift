@@ -73,7 +73,7 @@ struct AttributeArguments: ParsableArguments {
     var pairs: [String] = []
 
     func validate() throws {
-        guard pairs.allSatisfy({ ($0.unicodeScalars.firstIndex(of: "=") ?? $0.startIndex) > $0.startIndex }) else {
+        guard pairs.allSatisfy({ $0.nameAndValue != nil }) else {
             throw ValidationError("an --attribute is not NAME=VALUE", hint: "give it as in --attribute country=Ecuador")
         }
     }
@@ -82,9 +82,7 @@ struct AttributeArguments: ParsableArguments {
     var object: JSONValue.Object? {
         guard !pairs.isEmpty else { return nil }
         var members: [(name: String, value: String)] = []
-        for pair in pairs {
-            let parts = pair.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let (name, value) = (String(parts[0]), String(parts[1]))
+        for (name, value) in pairs.compactMap(\.nameAndValue) {
             if let index = members.firstIndex(where: { $0.name == name }) {
                 members[index].value += "," + value
             } else {
