@@ -11,6 +11,27 @@ import Glibc
 let network = TargetDependencyCondition.when(traits: ["Network"])
 let tools = TargetDependencyCondition.when(traits: ["Tools"])
 
+func product(_ name: String, of package: String, _ condition: TargetDependencyCondition? = nil) -> Target.Dependency {
+    .product(name: name, package: package, condition: condition)
+}
+
+// What several targets take from other packages.
+let crypto = product("Crypto", of: "swift-crypto")
+let cryptoExtras = product("CryptoExtras", of: "swift-crypto")
+let asyncHTTPClient = product("AsyncHTTPClient", of: "async-http-client", network)
+let inMemoryTracing = product("InMemoryTracing", of: "swift-distributed-tracing", network)
+let logging = product("Logging", of: "swift-log", network)
+let metrics = product("Metrics", of: "swift-metrics", network)
+let nioCore = product("NIOCore", of: "swift-nio", network)
+let nioEmbedded = product("NIOEmbedded", of: "swift-nio", network)
+let nioHTTP1 = product("NIOHTTP1", of: "swift-nio", network)
+let nioPosix = product("NIOPosix", of: "swift-nio", network)
+let nioSSL = product("NIOSSL", of: "swift-nio-ssl", network)
+let tracing = product("Tracing", of: "swift-distributed-tracing", network)
+let argumentParser = product("ArgumentParser", of: "swift-argument-parser", tools)
+let hummingbird = product("Hummingbird", of: "hummingbird", tools)
+let jwtKit = product("JWTKit", of: "jwt-kit", tools)
+
 // A loader of glibc 2.36 reads the addresses that it adjusts from a table of a hundredth of the size.
 #if canImport(Glibc)
 var libc = [CChar](repeating: 0, count: 32)
@@ -75,22 +96,12 @@ let package = Package(
         .target(name: "Database", dependencies: ["PostgreSQL", "SQL", "SQLite"]),
         .target(name: "CMigrations"),
         .target(name: "CProcess"),
-        .target(name: "CSealing", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+        .target(name: "CSealing", dependencies: [crypto]),
         .target(name: "OAuth"),
-        .target(
-            name: "Sealing",
-            dependencies: [
-                "CProcess", "CSealing", "OAuth",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
-        ),
+        .target(name: "Sealing", dependencies: ["CProcess", "CSealing", "OAuth", crypto, cryptoExtras]),
         .target(
             name: "TokenStorage",
-            dependencies: [
-                "CMigrations", "Database", "OAuth", "PostgreSQL", "SQL", "Sealing",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ]
+            dependencies: ["CMigrations", "Database", "OAuth", "PostgreSQL", "SQL", "Sealing", crypto]
         ),
         .target(name: "TestSupport", dependencies: ["Database", "OAuth", "PostgreSQL", "Sealing", "TokenStorage"]),
         .target(name: "TestTraits", dependencies: ["OAuth", "TestSupport"]),
@@ -103,48 +114,26 @@ let package = Package(
         .testTarget(name: "SealingTests", dependencies: ["OAuth", "Sealing", "TestSupport", "TestTraits"]),
         .target(
             name: "HTTPTransport",
-            dependencies: [
-                "CZlib", "OAuth",
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
-                .product(name: "NIOPosix", package: "swift-nio", condition: network),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: network),
-            ]
+            dependencies: ["CZlib", "OAuth", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]
         ),
-        .target(
-            name: "OpenIDConnect",
-            dependencies: [
-                "HTTPTransport", "OAuth",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
-        ),
+        .target(name: "OpenIDConnect", dependencies: ["HTTPTransport", "OAuth", crypto, cryptoExtras]),
         .target(
             name: "TokenManagement",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log", condition: network),
-                .product(name: "Metrics", package: "swift-metrics", condition: network),
-                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
+                "HTTPTransport", "OAuth", "OpenIDConnect", "TokenStorage", crypto, logging, metrics, tracing,
             ]
         ),
         .target(
             name: "SignIn",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
-                .product(name: "NIOPosix", package: "swift-nio", condition: network),
+                "HTTPTransport", "OAuth", "OpenIDConnect", "Sealing", "TokenManagement", "TokenStorage", crypto,
+                nioCore, nioHTTP1, nioPosix,
             ]
         ),
         .target(
             name: "NativeAuthentication",
             dependencies: [
-                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage",
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "HTTPTransport", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement", "TokenStorage", logging,
             ]
         ),
         .target(
@@ -158,36 +147,24 @@ let package = Package(
             name: "MSAL",
             dependencies: [
                 "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement",
-                "TokenStorage",
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "TokenStorage", logging,
             ]
         ),
         .target(
             name: "LocalIdentityProvider",
             dependencies: [
-                "OAuth",
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "OAuth", asyncHTTPClient, crypto, cryptoExtras, hummingbird, jwtKit, logging, nioCore, nioHTTP1, nioSSL,
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: tools),
-                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tools),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: tools),
-                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
-                .product(name: "Logging", package: "swift-log", condition: network),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tools),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: network),
             ]
         ),
         .target(
             name: "TokenStoreCLI",
             dependencies: [
                 "CProcess", "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "Sealing", "SignIn",
-                "TokenManagement", "TokenStorage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "TokenManagement", "TokenStorage", argumentParser, logging,
             ],
             exclude: ["Schemas"],
             swiftSettings: [
@@ -223,40 +200,28 @@ let package = Package(
             name: "Quickstart",
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "OAuth", "Sealing", "SignIn", "TokenManagement",
-                "TokenStorage", "TokenStoreCLI",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+                "TokenStorage", "TokenStoreCLI", argumentParser,
             ]
         ),
         .executableTarget(
             name: "FleetExample",
+            // It imports TokenStoreKit alone; a build on top of an older one looks at those that are named here.
             dependencies: [
-                // It imports the last alone; a build on top of an older one looks at those that are named here.
-                "HTTPTransport", "OAuth", "SignIn", "TokenManagement", "TokenStorage", "TokenStoreKit",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird", condition: tools),
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "HTTPTransport", "OAuth", "SignIn", "TokenManagement", "TokenStorage", "TokenStoreKit", argumentParser,
+                crypto, hummingbird, logging,
             ]
         ),
-        .executableTarget(
-            name: "local-idp",
-            dependencies: [
-                "LocalIdentityProvider", "OAuth",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
-            ]
-        ),
+        .executableTarget(name: "local-idp", dependencies: ["LocalIdentityProvider", "OAuth", argumentParser]),
         .target(
             name: "IssuerSupport",
             dependencies: [
                 "HTTPTransport", "LocalIdentityProvider", "NativeAuthentication", "OAuth", "OpenIDConnect",
-                "TestSupport", "TokenManagement", "TokenStorage",
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "TestSupport", "TokenManagement", "TokenStorage", cryptoExtras, logging,
             ]
         ),
         .target(
             name: "CBaseline",
-            dependencies: ["CPostgreSQL", "CSQLite", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["CPostgreSQL", "CSQLite", crypto],
             path: "Sources/Benchmarks/CBaseline"
         ),
         .target(name: "CPeers", path: "Sources/Benchmarks/CPeers", exclude: ["msal_python.py"]),
@@ -264,9 +229,8 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBaseline", "CPeers", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SQL",
-                "Database", "PostgreSQL", "Sealing",
-                "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport", "TokenStoreCLI",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools),
+                "Database", "PostgreSQL", "Sealing", "TestSupport", "TokenManagement", "TokenStorage", "HTTPTransport",
+                "TokenStoreCLI", argumentParser,
             ],
             exclude: ["CBaseline", "CPeers"]
         ),
@@ -278,10 +242,7 @@ let package = Package(
             name: "Fuzzing",
             dependencies: [
                 "HTTPTransport", "NativeAuthentication", "OAuth", "OpenIDConnect", "SignIn", "TokenManagement",
-                "TokenStorage", "TokenStoreCLI",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOEmbedded", package: "swift-nio", condition: network),
+                "TokenStorage", "TokenStoreCLI", crypto, nioCore, nioEmbedded,
             ],
             exclude: ["CFuzzMain"]
         ),
@@ -301,47 +262,30 @@ let package = Package(
         ),
         .testTarget(
             name: "OpenIDConnectTests",
-            dependencies: [
-                "HTTPTransport", "IssuerSupport", "OAuth", "OpenIDConnect",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
-            ]
+            dependencies: ["HTTPTransport", "IssuerSupport", "OAuth", "OpenIDConnect", crypto, cryptoExtras, jwtKit]
         ),
         .testTarget(
             name: "TokenManagementTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "Database",
-                "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log", condition: network),
-                .product(name: "Metrics", package: "swift-metrics", condition: network),
+                "TestSupport", "TestTraits", "TokenManagement", "TokenStorage", crypto, cryptoExtras, logging, metrics,
+                inMemoryTracing, tracing,
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: network),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: network),
-                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
             ]
         ),
         .testTarget(
             name: "SignInTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SignIn",
-                "TestSupport", "TokenManagement", "TokenStorage",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: network),
-                .product(name: "JWTKit", package: "jwt-kit", condition: tools),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOEmbedded", package: "swift-nio", condition: network),
-                .product(name: "Tracing", package: "swift-distributed-tracing", condition: network),
+                "TestSupport", "TokenManagement", "TokenStorage", crypto, cryptoExtras, inMemoryTracing, jwtKit,
+                nioCore, nioEmbedded, tracing,
             ]
         ),
         .testTarget(
             name: "NativeAuthenticationTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "NativeAuthentication", "OAuth",
-                "OpenIDConnect", "SignIn", "TestSupport", "TestTraits", "TokenManagement", "TokenStorage",
-                .product(name: "Logging", package: "swift-log", condition: network),
+                "OpenIDConnect", "SignIn", "TestSupport", "TestTraits", "TokenManagement", "TokenStorage", logging,
             ]
         ),
         // The code of Microsoft's guides, as an app of their time is built, with nothing imported but MSAL.
@@ -364,11 +308,8 @@ let package = Package(
             dependencies: [
                 "CProcess", "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect",
                 "Database", "PostgreSQL", "Sealing", "SignIn", "TestSupport", "TestTraits", "TokenManagement",
-                "TokenStorage",
-                "TokenStoreCLI", "TokenStoreMain",
+                "TokenStorage", "TokenStoreCLI", "TokenStoreMain", crypto, cryptoExtras,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .testTarget(
@@ -387,12 +328,7 @@ let package = Package(
             name: "LocalIdentityProviderTests",
             dependencies: [
                 "IssuerSupport", "LocalIdentityProvider", "OAuth", "TestSupport", "TestTraits", "local-idp",
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: network),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio", condition: network),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: network),
-                .product(name: "NIOPosix", package: "swift-nio", condition: network),
+                asyncHTTPClient, crypto, cryptoExtras, nioCore, nioHTTP1, nioPosix,
             ]
         ),
     ],
