@@ -110,7 +110,7 @@ extension HTTPRequest {
 
 /// Tokens, and what the issuer's clock said when it sent them.
 package struct TokenEndpointAnswer: Sendable {
-    package let response: TokenResponse
+    package var response: TokenResponse
 
     /// Unix seconds; nil where the answer had no `Date`.
     package let issuerNow: Int64?

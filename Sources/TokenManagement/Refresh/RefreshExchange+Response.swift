@@ -6,9 +6,11 @@ import TokenStorage
 extension RefreshExchange {
     /// Checks and commits the tokens of an answer; what the store cannot take goes into `space`.
     func accept(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> TokenResult {
+        var answered = answered
         try await requireTokenText(answered, in: space)
         try await requireBinding(answered, in: space)
         let idToken = try await checkedIDToken(answered, in: space)
+        answered.answer.response.idToken = idToken?.secret
         let saved: SavedTokens
         do {
             saved = try await OperationSpan.run(.save) { _ in
@@ -69,20 +71,23 @@ extension RefreshExchange {
 
     /// The ID token of an answer, if it has one.
     ///
-    /// If it is not valid, only the new refresh token is kept, as the old one is spent.
+    /// If it is not valid, only the new refresh token is kept, as the old one is spent. But some issuers repeat the one
+    /// that the store has, which may have ended meanwhile, or be signed with a key that is no longer published: it says
+    /// nothing new.
     private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: decider.clientID)
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
         // hash of the lost access token in it, and the session would be lost with the answer.
-        validator.earlierNonces = answered.earlierNonces
+        validator.earlierNonces = Set(answered.earlierIDTokens.compactMap { $0.claims.payload["nonce"]?.text })
         do {
             return try await issuer.checked(secret, by: validator, clocks: [now, answered.answer.issuerNow]) {
                 // A failure of the request for newer keys must not cost the session.
                 try await keepRefreshToken(answered, in: space)
             }
         } catch let flaw as IDTokenFlaw {
+            if answered.earlierIDTokens.contains(where: { $0.secret == secret }) { return nil }
             try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.invalidIDToken(flaw)
         }

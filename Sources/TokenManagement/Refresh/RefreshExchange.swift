@@ -30,7 +30,7 @@ struct RefreshExchange: Sendable {
     /// - Throws: ``AcquisitionError``, `TokenStoreError`.
     func run(_ candidates: [RefreshCandidate]) async throws -> TokenResult {
         var failure: RefreshFailure?
-        let nonces = try await earlierNonces()
+        let earlier = try await earlierIDTokens()
         for candidate in candidates.prefix(Self.attempts) {
             let key = try dpopKey(candidate)
             // Before the token is spent: even if the disk fills up or the store is busy, the response can be kept.
@@ -39,7 +39,7 @@ struct RefreshExchange: Sendable {
             }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
-                let answered = try await answer(candidate.token, key, nonces)
+                let answered = try await answer(candidate.token, key, earlier)
                 turn.lastForAnswer()
                 let result = try await accept(answered, in: space)
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
@@ -60,7 +60,7 @@ struct RefreshExchange: Sendable {
     private func answer(
         _ token: StoredRefreshToken,
         _ key: DPoPKey?,
-        _ nonces: Set<String>
+        _ earlier: [IDToken]
     ) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
@@ -78,7 +78,7 @@ struct RefreshExchange: Sendable {
                 request: wire,
                 token: token,
                 key: key?.stored,
-                earlierNonces: nonces
+                earlierIDTokens: earlier
             )
         }
         do {
@@ -102,12 +102,11 @@ struct RefreshExchange: Sendable {
         }
     }
 
-    /// A damaged ID token must not end a session: it has no nonce.
-    private func earlierNonces() async throws -> Set<String> {
-        let tokens = try await store.performRead { [request, decider] in
-            try $0.intactIDTokens(of: request.account, client: decider.clientID)
+    /// A damaged ID token must not end a session: it is none.
+    private func earlierIDTokens() async throws -> [IDToken] {
+        try await store.performRead { [request, decider] in
+            try $0.intactIDTokens(of: request.account, client: decider.clientID).map(\.idToken)
         }
-        return Set(tokens.compactMap { $0.idToken.claims.payload["nonce"]?.text })
     }
 
     private func dpopKey(_ candidate: RefreshCandidate) throws -> DPoPKey? {
@@ -203,7 +202,7 @@ struct RefreshExchange: Sendable {
 
 /// A refresh request whose response has tokens, which are not validated yet.
 struct RefreshResponse: Sendable {
-    let answer: TokenEndpointAnswer
+    var answer: TokenEndpointAnswer
 
     /// What was asked for, as far as it decides where the answer is stored.
     let request: TokenRequest
@@ -214,8 +213,8 @@ struct RefreshResponse: Sendable {
     /// The key that the request had a proof of.
     let key: BoundKey?
 
-    /// The nonces of the session's ID tokens until now.
-    let earlierNonces: Set<String>
+    /// The session's ID tokens until now.
+    let earlierIDTokens: [IDToken]
 }
 
 /// A refresh request without tokens.

@@ -33,6 +33,31 @@ struct RefreshedIDTokenTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
+    @Test func `the ID token of the sign-in given again is none, though it has ended`() async throws {
+        let scene = try OpenScene()
+        let signedIn = scene.clock.seconds
+        func answer(_ idToken: String, _ refreshToken: String) {
+            scene.expire()
+            scene.issuer.answer(
+                .init(
+                    """
+                    {"access_token":"at for \(refreshToken)","refresh_token":"\(refreshToken)","expires_in":3600,\
+                    "id_token":"\(idToken)"}
+                    """
+                )
+            )
+        }
+        answer(scene.idToken(at: signedIn), "rt-1")
+        let result = try await scene.acquire()
+        #expect(result.accessToken.secret == Secret("at for rt-1") && result.idToken == nil)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+        // Another one that has ended is not what the store has.
+        answer(scene.idToken(at: signedIn, [("jti", "2")]), "rt-2")
+        #expect(try await scene.failure()?.idTokenFlaw == .expired)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-2")])
+        #expect(try await scene.store.check() == [])
+    }
+
     @Test func `a damaged ID token ends no session`() async throws {
         let scene = try Self.scene(nonce: "n-1")
         try scene.store.sql("UPDATE id_token SET environment = 'elsewhere'")
