@@ -150,6 +150,12 @@ package enum FileSystem {
         #endif
     }
 
+    /// Whether a number of new files fit where `path` is, as far as the file system counts them.
+    package static func hasRoom(for files: Int, at path: String) -> Bool {
+        var status = statfs()
+        return statfs(path, &status) != 0 || status.f_files == 0 || status.f_ffree >= files
+    }
+
     /// Whether `path` is on a file system that writes each change of a file elsewhere.
     package static func copiesChanges(at path: String) -> Bool {
         #if canImport(Darwin)

@@ -23,19 +23,31 @@ package final class DraftFile {
     /// Whether others can see it.
     package var hasName: Bool { name != nil }
 
-    /// Makes an empty file in the directory of `path`; nil, with the reason in `errno`, if that cannot be.
-    package init?(for path: String) {
+    /// What `errno` is where others could use the file, as on a file system that keeps no modes.
+    package static var exposure: Int32 { ENOTSUP }
+
+    /// Makes an empty file that its owner alone can use, in the directory of `path` or, as long as that is not there,
+    /// in another one of its file system; nil, with the reason in `errno`, if that cannot be.
+    package init?(for path: String, in other: String? = nil) {
         self.path = path
-        directory = PathParts(path).directory
-        let unnamed = Self.openUnnamed(directory)
+        let parts = PathParts(path)
+        directory = parts.directory
+        let place = other ?? directory
+        let unnamed = Self.openUnnamed(place)
         if unnamed >= 0 {
             descriptor = unnamed
-            return
+        } else {
+            let random = Self.randomName(beside: PathParts.join(place, parts.name))
+            descriptor = open(random, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { return nil }
+            name = random
         }
-        let random = Self.randomName(beside: path)
-        descriptor = open(random, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return nil }
-        name = random
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        guard status.st_mode & 0o077 == 0 else {
+            errno = Self.exposure
+            return nil
+        }
     }
 
     /// Appends all of `bytes`; false, with the reason in `errno`, if that cannot be.

@@ -22,6 +22,11 @@ public final class ReadOnlyMount: Sendable {
         try Shell.run("/bin/mount", "-t", kind, "-o", options, "none", place.path)
     }
 
+    /// Gives the mount other options, such as more room.
+    public func change(_ options: String) throws {
+        try Shell.run("/bin/mount", "-o", "remount," + options, place.path)
+    }
+
     public func end() {
         // A mount that stays is seen by the next removal of the directory, which fails.
         _ = try? Shell.run("/bin/umount", place.path)

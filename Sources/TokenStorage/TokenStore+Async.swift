@@ -68,7 +68,9 @@ extension TokenStore {
         while true {
             let (begin, limit) = (ContinuousClock.now, waiter == nil ? answerLimit : repeatedAnswerLimit)
             do {
-                return try await connections.answering.run { try self.commit(answer, since: begin, within: limit) }
+                return try await connections.answering.run {
+                    try self.commit(answer, in: space, since: begin, within: limit)
+                }
             } catch let error as UncommittedAnswer where isTriedAgain(answer, after: error, since: start) {
                 waiter = waiter ?? connections.newWaiter()
                 waiter?.note(error.cause)

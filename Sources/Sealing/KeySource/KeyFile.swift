@@ -66,8 +66,14 @@ struct KeyFile {
         }
     }
 
-    private func write(_ bytes: Secret) throws(SealingError) {
+    /// A new file that has no name yet.
+    func draft() throws(SealingError) -> DraftFile {
         guard let draft = DraftFile(for: path) else { throw OpenFile.failure("created", path, errno) }
+        return draft
+    }
+
+    private func write(_ bytes: Secret) throws(SealingError) {
+        let draft = try draft()
         guard bytes.withUnsafeBytes({ draft.append($0) }), draft.commit(replacing: false) else {
             throw OpenFile.failure("written", path, errno)
         }

@@ -44,6 +44,8 @@ extension KeyFile {
             if isOfStore, access(place, F_OK) != 0 { return }
             let absent = SealingError.keyAbsent("the directory \(parent) is missing", .createDirectory(parent))
             _ = try OpenFile(parent, O_RDONLY | O_DIRECTORY, absent: absent)
+            // Gone again at once.
+            _ = try draft()
         }
     }
 }

@@ -23,8 +23,10 @@ struct FilePermissions {
         do throws(TokenStoreError) {
             try checkOwnDirectory()
         } catch {
-            // Nobody is advised to change the directory of another program's file.
+            // Nobody is advised to change the directory of another program's file, or one whose file system keeps no
+            // modes.
             try refuseOtherFile()
+            try path.refuseUnknownFileSystem()
             throw error
         }
     }

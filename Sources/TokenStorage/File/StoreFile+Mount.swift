@@ -11,12 +11,31 @@ import Musl
 import Darwin
 #endif
 
+extension StorePath {
+    /// Refuses a file system on which a store would not be safe, by the directory that it is in or is to be made in.
+    func refuseUnknownFileSystem(at place: String? = nil) throws(TokenStoreError) {
+        // A file mounted alone may be on another file system than its directory.
+        guard let name = FileSystem.refusedName(of: place ?? directory) ?? FileSystem.refusedName(of: database)
+        else { return }
+        throw .unsupported(
+            "\(directory) is on a file system (\(name)) whose locks and shared memory are not known to hold",
+            .moveStore("keep the store on a local disk")
+        )
+    }
+}
+
 extension StoreFile {
+    /// Refuses a place where others would not share the file's locks and log.
+    func refuseUnknownFileSystem() throws(TokenStoreError) {
+        try path.refuseUnknownFileSystem()
+        try refuseMountedFile()
+    }
+
     /// Refuses a database that is mounted without its directory, as a container can have it.
     ///
     /// Who opens it in its own directory has another log, another index of it and another lock file: neither would know
     /// of the other's commits, and both would write the same pages.
-    func refuseMountedFile() throws(TokenStoreError) {
+    private func refuseMountedFile() throws(TokenStoreError) {
         #if !canImport(Darwin)
         guard let identity = FileStatus(path.database)?.identity else { return }
         let file = NamedFile(name: path.database, identity: identity)

@@ -280,15 +280,4 @@ struct StoreFile {
             """
         )
     }
-
-    func refuseUnknownFileSystem() throws {
-        // A file mounted alone may be on another file system than its directory.
-        guard let name = FileSystem.refusedName(of: path.directory) ?? FileSystem.refusedName(of: path.database) else {
-            return try refuseMountedFile()
-        }
-        throw TokenStoreError.unsupported(
-            "\(path.directory) is on a file system (\(name)) whose locks and shared memory are not known to hold",
-            .moveStore("keep the store on a local disk")
-        )
-    }
 }

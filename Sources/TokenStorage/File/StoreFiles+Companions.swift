@@ -28,10 +28,21 @@ extension StoreFiles {
     /// An empty log is what a clean shutdown leaves; with another database it would be in the way. A journal is not
     /// removed, as no store has one, nor left to be played back into a new store.
     func removeLeftovers() throws(TokenStoreError) {
-        try requireCompanions(of: path.database)
-        guard !path.hasJournal else { throw Self.inTheWay(path.journal) }
+        try requireOwnLeftovers()
         unlink(path.log)
         unlink(path.sharedMemory)
+    }
+
+    private func requireOwnLeftovers() throws(TokenStoreError) {
+        try requireCompanions(of: path.database)
+        guard !path.hasJournal else { throw Self.inTheWay(path.journal) }
+    }
+
+    /// Requires that nothing of another program has a name which a new store needs.
+    func requireFreeNames() throws(TokenStoreError) {
+        try requireOwnLeftovers()
+        try requireOwnDraft(path.unfinished)
+        guard FileStatus(path.lock).map({ $0.kind == .regular }) ?? true else { throw Self.inTheWay(path.lock) }
     }
 
     /// The error for a file that has a name which a store needs.

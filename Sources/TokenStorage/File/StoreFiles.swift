@@ -59,7 +59,9 @@ package struct StoreFiles {
     func requireSeparateKeyFile(_ source: KeySource) throws(TokenStoreError) {
         guard let file = source.filePath(directory: path.directory) else { return }
         let parts = PathParts(file)
-        guard PathParts.resolved(parts.directory) != path.directory || !owns(parts.name) else {
+        let directory = PathParts.partlyResolved(parts.directory)
+        let isDirectory = path.missingDirectories().missing.contains(PathParts.join(directory, parts.name))
+        guard !isDirectory, !parts.name.isEmpty, directory != path.directory || !owns(parts.name) else {
             throw .invalidArgument(
                 "\(file) is a name of the store's own files",
                 .correct("keep the key under another one")
@@ -112,15 +114,19 @@ package struct StoreFiles {
     ///
     /// - Throws: ``TokenStoreError/Code/file`` if another file has one of the names.
     func removeDraft(_ name: String) throws(TokenStoreError) {
-        if !isOurs(name) {
-            // A draft is empty, or zeros, until SQLite has written its first page.
-            if let status = FileStatus(name) {
-                let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
-                guard isBlank else { throw Self.inTheWay(name) }
-            }
-            try requireCompanions(of: name)
-        }
+        try requireOwnDraft(name)
         for name in [name] + Self.companions.map({ name + $0 }) { unlink(name) }
+    }
+
+    /// Requires that what has the name of an unfinished database, if anything has, is one.
+    func requireOwnDraft(_ name: String) throws(TokenStoreError) {
+        guard !isOurs(name) else { return }
+        // A draft is empty, or zeros, until SQLite has written its first page.
+        if let status = FileStatus(name) {
+            let isBlank = status.kind == .regular && FileSigns(of: name, keyID: keyID)?.isBlank ?? false
+            guard isBlank else { throw Self.inTheWay(name) }
+        }
+        try requireCompanions(of: name)
     }
 
     /// The token stores beside the database and beside `keyFile`, copies included, whose keys are wrapped under this

@@ -185,13 +185,14 @@ struct StoreOpener {
             try path.requireFile()
             try path.requireShortName()
             let (missing, place) = path.missingDirectories()
-            if missing.isEmpty {
-                try FilePermissions(path: path, isInspection: false).checkDirectory()
-                try file.refuseUnknownFileSystem()
-            }
+            if missing.isEmpty { try FilePermissions(path: path, isInspection: false).checkDirectory() }
             try requirePlace(place, for: missing)
             guard access(place, W_OK | X_OK) == 0 else { throw StoreFile.failure("written to", place) }
+            guard FileSystem.hasRoom(for: Self.fileCount + missing.count, at: place) else {
+                throw TokenStoreError.storage("there is no room for more files at \(place)", .freeSpace)
+            }
             try refuseOrphanedLog()
+            try StoreFiles(path).requireFreeNames()
             let source = options.keySource ?? .file
             try StoreFiles(path).requireSeparateKeyFile(source)
             try source.requireUsable(options.keyContext(directory: path.directory, storeID: NewStore.randomID(), [:]))
@@ -205,9 +206,18 @@ struct StoreOpener {
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
     }
 
-    /// Has root make no directories in one of another user, as under `sudo` with that user's HOME: they would be root's,
-    /// and closed to the user.
+    /// The files of a store, with those that there are while it is made.
+    private static let fileCount = 8
+
+    /// Requires a place where directories for a store can be made.
+    ///
+    /// Root makes none in one of another user, as under `sudo` with that user's HOME: they would be root's, and closed
+    /// to the user.
     private func requirePlace(_ place: String, for missing: [String]) throws {
+        try path.refuseUnknownFileSystem(at: place)
+        if let link = missing.first(where: { FileStatus($0) != nil }) {
+            throw TokenStoreError.file("\(link) is a symbolic link that leads nowhere", .choosePath)
+        }
         guard geteuid() == 0, !missing.isEmpty, let owner = FileStatus(following: place)?.owner, owner != 0 else {
             return
         }

@@ -80,20 +80,19 @@ final class AnswerRoom: Sendable {
 
     /// Takes room beside a store that is there.
     convenience init(besideStoreAt path: StorePath) throws {
-        let file = PendingFile(new: path)
-        try self.init(file, draft: file.name, in: path.directory, byteCount: Self.byteCount)
+        try self.init(PendingFile(new: path), in: path.directory, byteCount: Self.byteCount)
     }
 
     /// Takes room for a store that is yet to be made, in the nearest directory that is there.
     convenience init(forStoreAt path: StorePath) throws {
         let directory = path.missingDirectories().place
-        let draft = directory + "/new"
-        try self.init(PendingFile(new: path), draft: draft, in: directory, byteCount: Self.newStoreByteCount)
+        try self.init(PendingFile(new: path), in: directory, byteCount: Self.newStoreByteCount)
     }
 
-    private init(_ file: PendingFile, draft name: String, in directory: String, byteCount: off_t) throws {
+    private init(_ file: PendingFile, in directory: String, byteCount: off_t) throws {
         self.file = file
-        guard let draft = DraftFile(for: name), Self.allocate(draft.descriptor, count: byteCount) else {
+        guard let draft = DraftFile(for: file.name, in: directory), Self.allocate(draft.descriptor, count: byteCount)
+        else {
             throw StoreFile.failure("written to", directory)
         }
         self.draft = LockedValue((draft, false))

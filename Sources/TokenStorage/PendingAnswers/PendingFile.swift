@@ -42,8 +42,11 @@ struct PendingFile: Hashable, Sendable {
 
     private static func names(of path: StorePath) throws(TokenStoreError) -> [String] {
         guard let directory = opendir(path.directory) else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw StoreFile.failure("read", path.directory)
+            let (reason, error) = (errno, StoreFile.failure("read", path.directory))
+            if reason == ENOENT || reason == ENOTDIR { return [] }
+            // Whose directory it is says more.
+            if reason == EACCES { try FilePermissions(path: path, isInspection: true).checkDirectory() }
+            throw error
         }
         defer { closedir(directory) }
         let prefix = Array(PathParts(path.pendingPrefix).name.utf8)

@@ -59,24 +59,25 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError/Code/notStored`` if neither is possible, or nothing will take the file in.
     func keep(_ answer: PendingAnswer, in space: AnswerSpace?) throws -> SavedTokens {
         let start = ContinuousClock.now
-        space?.makeWayForStore()
         do {
-            return try commit(answer, since: start, within: answerLimit)
+            return try commit(answer, in: space, since: start, within: answerLimit)
         } catch let error as UncommittedAnswer {
             return try setAside(answer, in: space, because: error.cause, since: start)
         }
     }
 
-    /// Stores `answer` in one commit.
+    /// Stores `answer` in one commit; a store that is yet to be made gets the room that was taken for it.
     ///
     /// The store is waited for from `start` on, so that of many answers none waits for the time limits of those before.
     ///
     /// - Throws: ``UncommittedAnswer`` where a file may take it.
     func commit(
         _ answer: PendingAnswer,
+        in space: AnswerSpace?,
         since start: ContinuousClock.Instant,
         within limit: Duration
     ) throws -> SavedTokens {
+        space?.makeWayForStore()
         do {
             let limit = max(.zero, limit - (.now - start))
             // Before the store is waited for: an answer that is refused is not kept for later.
@@ -139,7 +140,7 @@ extension TokenStore {
         since start: ContinuousClock.Instant
     ) throws -> SavedTokens {
         guard let path = location.path else {
-            throw TokenStoreError.notStored(answer.response, because: cause)
+            throw TokenStoreError.notStored(answer, because: cause)
         }
         do {
             // The file first: it is safe whatever happens to this process while it waits for the store.
@@ -150,7 +151,7 @@ extension TokenStore {
             if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
             if cause.code != .moved { return try answer.pending(because: cause.problem) }
         } catch {
-            throw TokenStoreError.notStored(answer.response, because: cause)
+            throw TokenStoreError.notStored(answer, because: cause)
         }
         // No command takes it in until somebody takes the move back, and the new place never has it.
         throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
@@ -218,6 +219,18 @@ struct UncommittedAnswer: Error {
 }
 
 extension TokenStoreError {
+    /// The tokens of `answer` are nowhere; without those of a refresh the session may be over.
+    fileprivate static func notStored(_ answer: PendingAnswer, because cause: TokenStoreError) -> TokenStoreError {
+        var error = notStored(answer.response, because: cause)
+        if answer.used != nil, let remedy = cause.remedy {
+            error.remedy = Remedy(
+                remedy.code,
+                "\(remedy.advice), and sign in again where the issuer refuses the next refresh"
+            )
+        }
+        return error
+    }
+
     /// That a store was moved, as it is said where an answer waits beside it.
     fileprivate var keepingAnswer: TokenStoreError {
         let isKnown = remedy?.code == .choosePath

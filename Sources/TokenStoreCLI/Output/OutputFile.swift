@@ -76,6 +76,13 @@ final class OutputFile {
     }
 
     private static func failure(_ verb: String, _ path: String) -> CommandFailure {
-        .ofSystem("\(path) cannot be \(verb)", "check the directory, its permissions and its free space")
+        guard errno != DraftFile.exposure else {
+            return CommandFailure(
+                .failure,
+                "others could read \(path), as its file system keeps no modes of files",
+                "name a file on another file system, or - for standard output"
+            )
+        }
+        return .ofSystem("\(path) cannot be \(verb)", "check the directory, its permissions and its free space")
     }
 }

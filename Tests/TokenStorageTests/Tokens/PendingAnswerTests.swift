@@ -226,27 +226,6 @@ struct PendingAnswerTests {
         #expect(try next.check().first?.problem.contains("belongs to another store") == true)
     }
 
-    @Test(.enabled(if: ReadOnlyMount.isPossible, "only root can mount a file system"))
-    func `a first sign-in finds room for the store where there was room for the answer`() throws {
-        let disk = try ReadOnlyMount(ofKind: "tmpfs", "size=600k,mode=0700")
-        defer { disk.end() }
-        let store = TokenStore.deferred(at: StorePath(disk.path + "/tokenstore.db"))
-        defer { store.close() }
-        let request = TokenRequest(
-            clientID: Fixture.client,
-            authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
-            scope: "s1",
-            grant: .authorizationCode
-        )
-        // The room is given back before the disk goes.
-        let saved = try {
-            let space = try store.reserveAnswerSpace()
-            return try store.save(.signIn(), for: request, in: space)
-        }()
-        #expect(saved.outcome == .stored)
-        #expect(try store.accounts().count == 1)
-    }
-
     @Test func `room that was not needed is taken again, by one request`() throws {
         let fixture = try scene()
         let file = try fixture.store.reserveAnswerSpace().file
