@@ -95,6 +95,9 @@ package struct ServerAddress: Hashable, Sendable {
         return address
     }
 
+    /// Whether a connection may be one to a standby.
+    package var mayBeStandby: Bool { ![.readWrite, .primary].contains(target) }
+
     /// Whether every host is this machine.
     package var isLocal: Bool { hosts.allSatisfy(\.isLocal) }
 

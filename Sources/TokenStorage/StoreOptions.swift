@@ -69,6 +69,10 @@ public struct StoreOptions: Sendable {
     /// How long the answer to a refresh waits for a server, which has nothing beside it that could keep the answer.
     package var serverAnswerWait = Duration.seconds(300)
 
+    /// Whether what is only read may come from a standby, where the address allows one: it may be behind, and is not to
+    /// decide what is written or handed out.
+    package var mayReadStandby = true
+
     /// How many connections to a server there are at most.
     public var poolSize = 8
 

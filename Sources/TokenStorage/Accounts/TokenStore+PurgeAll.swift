@@ -51,7 +51,7 @@ extension TokenStore {
             return try purgeAll(at: path, options: options, dryRun: dryRun, progress: progress)
         }
         var options = options
-        options.unlocks = false
+        (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: location, options: options) else { return PurgeCounts() }
         let counts = try store.read { session in
             try session.requireFinishedMove()

@@ -43,7 +43,10 @@ extension StoreConnection {
         throw TokenStoreError(
             .access,
             "the role \(found.role) at \(location) lacks rights by which tokens are stored: \(missing)",
-            Remedy(.checkPermissions, "have the owner of the tables grant them, or name another role in the address")
+            Remedy(
+                .checkPermissions,
+                "have the owner of the tables grant them or end the row security, or name another role in the address"
+            )
         )
     }
 
@@ -56,11 +59,23 @@ extension StoreConnection {
             ("access_token", writing), ("dpop_key", writing), ("refresh_attempt", writing), ("throttle", writing),
             ("sign_out", ["DELETE"]), ("mark_key", ["INSERT"]), ("event", ["INSERT"]),
         ]
-        let rows = wanted.flatMap { table, rights in rights.map { "('\(table)', '\($0)')" } }
+        // Rows that are changed or deleted are found by their columns.
+        let rows = wanted.flatMap { table, rights in (["SELECT"] + rights).map { "('\(table)', '\($0)')" } }
+        let tables = wanted.map { "('\($0.table)')" }
+        // A table with row security and no policy takes no row.
         return SQL(
             """
-            SELECT current_user::text, string_agg(w.kind || ' on ' || w.name, ', ')
-            FROM (VALUES \(rows.joined(separator: ", "))) w (name, kind) WHERE NOT has_table_privilege(w.name, w.kind)
+            SELECT current_user::text, string_agg(x.missing, ', ')
+            FROM (
+                SELECT w.kind || ' on ' || w.name AS missing
+                FROM (VALUES \(rows.joined(separator: ", "))) w (name, kind)
+                WHERE NOT has_table_privilege(w.name, w.kind)
+                UNION ALL
+                SELECT 'a row security policy on ' || t.name
+                FROM (VALUES \(tables.joined(separator: ", "))) t (name)
+                WHERE row_security_active(t.name)
+                    AND NOT EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = t.name::regclass)
+            ) x
             """
         )
     }()

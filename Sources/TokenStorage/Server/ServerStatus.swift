@@ -51,7 +51,7 @@ extension StoreConnection {
         guard case .server(let server) = connection.engine else { return nil }
         let clock = options.serverClock.map { clock in { clock.ownDate } } ?? options.now
         let before = clock()
-        let found = try server.first(Self.settings) { row in
+        let found = try server.first(Self.settings, []) { row in
             (
                 version: row.text(0), role: row.text(1), isStandby: row.bool(2), delay: row.optionalInteger(3),
                 timeline: row.optionalInteger(4), isDurable: row.bool(5), waits: row.bool(6), isAlone: row.bool(7),
@@ -75,10 +75,22 @@ extension StoreConnection {
         )
     }
 
-    private static let settings: StaticString = """
+    /// Milliseconds since the last commit that a standby has; NULL on a primary.
+    ///
+    /// One that has all that its primary sent is not behind, however long nobody has written.
+    private static let delay = """
+        CASE WHEN NOT pg_is_in_recovery() THEN NULL
+            WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT 1 FROM pg_stat_wal_receiver)
+                THEN 0::bigint
+            ELSE (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000::numeric)::bigint END
+        """
+
+    fileprivate static let delayOfStandby = SQL("SELECT \(delay)")
+
+    private static let settings = SQL(
+        """
         SELECT split_part(current_setting('server_version'), ' ', 1), current_user::text, pg_is_in_recovery(),
-            CASE WHEN pg_is_in_recovery() THEN
-                (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000::numeric)::bigint END,
+            \(delay),
             CASE WHEN NOT pg_is_in_recovery() THEN
                 ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,
             current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
@@ -91,4 +103,18 @@ extension StoreConnection {
                 AND NOT EXISTS (SELECT 1 FROM pg_stat_get_wal_senders()),
             (extract(epoch FROM clock_timestamp()) * 1000::numeric)::bigint
         """
+    )
+}
+
+extension StoreReading {
+    /// How far the standby is behind that this is read from; nil of a primary, of a file, and where the address allows
+    /// no standby.
+    package func standbyDelay() throws -> Duration? {
+        guard case .server(let address) = connections.location.kind, address.mayBeStandby else { return nil }
+        return try read { session in
+            guard case .server(let server) = session.connection.engine else { return nil }
+            let delay = try server.first(StoreConnection.delayOfStandby, []) { $0.optionalInteger(0) } ?? nil
+            return delay.map { Duration.milliseconds($0) }
+        }
+    }
 }

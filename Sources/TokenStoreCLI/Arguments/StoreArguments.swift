@@ -155,23 +155,34 @@ extension StoreArguments {
     }
 
     /// Opens the store for reading only, and once; nil, after a line that says how to fill it, if there is none.
-    func inspect(_ console: Console, unlocks: Bool = true) throws -> StoreInspection? {
+    ///
+    /// A line says how far a standby is behind that is read instead of its primary.
+    func inspect(_ console: Console, unlocks: Bool = true, decides: Bool = false) throws -> StoreInspection? {
         let location = try location
         console.log(.debug, "inspecting \(location)")
-        guard let store = try inspected(unlocks: unlocks) else {
+        guard let store = try inspected(unlocks: unlocks, decides: decides) else {
             console.note("no store at \(location) yet; \(CommandFailure.filling(location))")
             return nil
+        }
+        if let delay = try store.standbyDelay(), delay >= .seconds(1) {
+            console.note("read from a standby that is \(delay.components.seconds) s behind")
         }
         return store
     }
 
     /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
     ///
-    /// It waits for other processes no longer than `limit`.
-    func inspected(unlocks: Bool = true, within limit: Duration? = nil) throws -> StoreInspection? {
+    /// It waits for other processes no longer than `limit`. What `decides` what is written or handed out is read where
+    /// that is written.
+    func inspected(
+        unlocks: Bool = true,
+        within limit: Duration? = nil,
+        decides: Bool = false
+    ) throws -> StoreInspection? {
         try unlocking(unlocks: unlocks, within: limit) {
             var options = $0
             options.keepsInspectionOpen = true
+            options.mayReadStandby = !decides
             return try TokenStore.inspect(at: location, options: options)
         }
     }

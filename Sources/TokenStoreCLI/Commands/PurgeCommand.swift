@@ -108,7 +108,9 @@ struct PurgeCommand: ParsableCommand {
             guard let policy = try policy(console, in: store) else { return try store.purgeExpired() }
             return try progress.showing { try store.purge(policy, progress: $0) }
         }
-        guard let store = try arguments.inspect(console, unlocks: filters.needsKey) else { return PurgeCounts() }
+        guard let store = try arguments.inspect(console, unlocks: filters.needsKey, decides: true) else {
+            return PurgeCounts()
+        }
         return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
     }
 
@@ -117,7 +119,9 @@ struct PurgeCommand: ParsableCommand {
     private func names(_ counts: PurgeCounts, _ console: Console) throws -> [String] {
         guard counts.accountNames.count < counts.accounts else { return counts.accountNames }
         do {
-            guard let store = try arguments.inspected(unlocks: filters.needsKey) else { return counts.accountNames }
+            guard let store = try arguments.inspected(unlocks: filters.needsKey, decides: true) else {
+                return counts.accountNames
+            }
             return try store.accountNames(matching: policy(console, in: store) ?? .all)
         } catch let error as TokenStoreError where all || error.code == .olderStore {
             return counts.accountNames

@@ -117,7 +117,7 @@ struct RekeyCommand: ParsableCommand {
     private func writePlan(_ options: StoreOptions, on console: Console) throws {
         do {
             var options = options
-            options.unlocks = false
+            (options.unlocks, options.mayReadStandby) = (false, false)
             _ = try TokenStore.inspect(at: arguments.location, options: options)
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.

@@ -107,12 +107,21 @@ struct CopyCommand: ParsableCommand {
     }
 
     private func copy(from source: StoreLocation, to target: StoreLocation, _ console: Console) throws {
-        let plan = try TokenStore.planCopy(from: source, reading: reading)
-        if dryRun { return try write(plan, source, target, "would \(verb)", console) }
+        let plan = try TokenStore.planCopy(
+            from: source,
+            to: target,
+            reading: reading,
+            writing: arguments.options(),
+            keepsSource: keepSource
+        )
+        if dryRun {
+            guard !plan.wasDone else { return try tellDone(source, target, console) }
+            return try write(plan, source, target, "would \(verb)", console)
+        }
         let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
         let question =
             "\(keepSource ? "Copy" : "Move") \(plan.accounts.counting("account")) from \(source) to \(target)\(warning)"
-        try Confirmation(question: question).ask(arguments, isGiven: yes)
+        try Confirmation(question: question).ask(arguments, isGiven: yes || plan.wasDone)
         let isKept = keepSource
         let progress = ProgressLine(keepSource ? "copying" : "moving", console) { _ in
             guard !isKept else { return ("\(target) is not whole", advice: "copy again, to an empty store") }
@@ -150,8 +159,9 @@ struct CopyCommand: ParsableCommand {
     private func tellDone(_ source: StoreLocation, _ target: StoreLocation, _ console: Console) throws {
         if arguments.json {
             try document(nil, source, target, console)
-        } else if !console.isQuiet {
-            try console.line("\(source) was copied to \(target) before; nothing was done".printable)
+        } else if dryRun || !console.isQuiet {
+            let deed = dryRun ? "would be done" : "was done"
+            try console.line("\(source) was copied to \(target) before; nothing \(deed)".printable)
             try console.output.flush()
         }
         if keepSource { console.note("to make a new copy, name an empty store as the target") }

@@ -129,7 +129,8 @@ extension TokenAcquisition {
     ) throws -> (TokenResult, TokenOwner)? {
         let limit = try arguments.location.path == nil ? patience : min(.seconds(1), patience / 2)
         do {
-            guard let store = try arguments.inspected(within: limit), let owner = try selected(store, after: last)
+            guard let store = try arguments.inspected(within: limit, decides: true),
+                let owner = try selected(store, after: last)
             else { return nil }
             let (account, client) = owner
             let request = try request(account, of: client, in: store)
@@ -273,9 +274,9 @@ extension TokenAcquisition {
 
     /// The newest ID token, if it is good for as long as is asked for.
     private func storedIDToken(after last: HandedToken?) throws -> HandedToken? {
-        guard let store = try arguments.inspected(), let (account, client) = try selected(store, after: last) else {
-            return nil
-        }
+        guard let store = try arguments.inspected(decides: true),
+            let (account, client) = try selected(store, after: last)
+        else { return nil }
         guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
         return try HandedToken(idToken, ending: end, of: (account, client), .cache)
     }

@@ -39,7 +39,7 @@ struct TokenFile {
     }
 
     /// Writes a token, and each newer one of its account in time; a failure that may pass is waited out once there is a
-    /// token, and a full disk for as long as the token lasts.
+    /// token, and a full disk, or a server that refuses the role, for as long as the token lasts.
     func watch(on console: Console) throws -> Never {
         try requireReplaceable()
         var pace = RefreshPace(leastLifetime: acquisition.token.minTTL)
@@ -54,7 +54,9 @@ struct TokenFile {
                 pace.succeed(isFresh: next.isFresh)
             } catch {
                 let failure = CommandFailure(error)
-                let isInTime = failure.facts.lacksSpace && Date() < token.expiresAt
+                // A password that is being changed, for example.
+                let isRefused = (error as? TokenStoreError)?.code == .access
+                let isInTime = (failure.facts.lacksSpace || isRefused) && Date() < token.expiresAt
                 guard isInTime || [.network, .storeBusy].contains(failure.status) else { throw failure }
                 console.note(failure.sentence)
                 pace.fail()

@@ -39,6 +39,16 @@ struct CopyAgainTests {
             )
         }
 
+        func plan(keepsSource: Bool) throws -> CopyReport {
+            try TokenStore.planCopy(
+                from: source.file.location,
+                to: target,
+                reading: source.file.options,
+                writing: options,
+                keepsSource: keepsSource
+            )
+        }
+
         func open() throws -> TokenStore { try TokenStore.open(at: target, options: options) }
 
         func account(_ number: Int) throws -> Account.ID {
@@ -50,6 +60,8 @@ struct CopyAgainTests {
     @Test(arguments: StoreEngine.allCases, [false, true])
     func `a copy that is done writes nothing more`(engine: StoreEngine, keepsSource: Bool) throws {
         let scene = try Scene(to: engine)
+        let plan = try scene.plan(keepsSource: keepsSource)
+        #expect(!plan.wasDone && plan.accounts == 3)
         let first = try scene.copy(keepsSource: keepsSource)
         #expect(!first.wasDone)
         let store = try scene.open()
@@ -57,6 +69,7 @@ struct CopyAgainTests {
         try store.removeAccount(gone)
         try store.save(ServerScene.response("u9", token: "a9"), for: ServerScene.request())
         let (document, events) = (try store.exportedText(), try store.events(limit: 100))
+        #expect(try scene.plan(keepsSource: keepsSource).wasDone)
         let again = try scene.copy(keepsSource: keepsSource)
         #expect(again.wasDone)
         #expect(!again.wasResumed)

@@ -39,6 +39,26 @@ struct CopyTests {
         }
     }
 
+    @Test func `a store that holds part of a copy is the source of none`() throws {
+        struct CutOff: Error {}
+        let scene = try Scene(accounts: 70)
+        let (server, reading) = (try scene.server.location, scene.server.options)
+        let third = StoreLocation(StorePath(scene.file.directory.file("third/tokenstore.db")))
+        func move() throws -> CopyReport {
+            try TokenStore.copy(from: server, to: third, reading: reading, writing: scene.file.options)
+        }
+        #expect(throws: CutOff.self) {
+            try scene.move { if $0.unit == "accounts", $0.done >= 64 { throw CutOff() } }
+        }
+        let plan = #expect(throws: TokenStoreError.self) { _ = try TokenStore.planCopy(from: server, reading: reading) }
+        let refused = #expect(throws: TokenStoreError.self) { _ = try move() }
+        for error in [plan, refused] {
+            #expect(error?.problem.hasSuffix("holds part of a copy that was cut off") == true)
+        }
+        #expect(try scene.move().accounts == 70)
+        #expect(try move().accounts == 70)
+    }
+
     @Test func `a store goes to a server and back with everything it holds`() throws {
         let scene = try Scene(accounts: 70)
         let store = scene.file.store

@@ -159,7 +159,10 @@ struct ServerFaultTests {
         arguments: [
             ("UPDATE store SET moved_to = 'postgresql://other.example/db'", .moved),
             ("REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA SCHEMA FROM trusted", .access),
+            ("REVOKE SELECT ON claim_index FROM trusted", .access),
             ("ALTER TABLE account ENABLE ROW LEVEL SECURITY", .access),
+            ("ALTER TABLE event ENABLE ROW LEVEL SECURITY", .access),
+            ("ALTER TABLE sign_out ENABLE ROW LEVEL SECURITY", .access),
             ("ALTER TABLE refresh_token RENAME TO elsewhere", .damaged),
         ] as [(String, TokenStoreError.Code)]
     )
@@ -193,6 +196,7 @@ struct ServerFaultTests {
 
     @Test(arguments: [
         ("access_token", "UPDATE"), ("refresh_token", "UPDATE"), ("event", "INSERT"), ("claim_index", "DELETE"),
+        ("claim_index", "SELECT"), ("sign_out", "SELECT"),
     ])
     func `a right that an answer needs is missed before a refresh begins`(table: String, right: String) throws {
         let scene = try ServerScene()

@@ -64,6 +64,9 @@ extension ServerFaultCommandTests {
             let read = try scene.scratch.command([command] + input, all)
             #expect(read.status == 0, "\(command): \(read.error)")
         }
+        // It has all that there is, however long ago that was written.
+        let status = try scene.scratch.command(["status"], ["TOKENSTORE_PATH": place + "&target_session_attrs=any"])
+        #expect(status.output.contains(", a standby, 0 s behind"), "\(status.output)")
         let writing = try scene.scratch.command(
             ["import"],
             ["TOKENSTORE_PATH": place],
@@ -71,6 +74,53 @@ extension ServerFaultCommandTests {
         )
         #expect(writing.status == 8)
         #expect(!writing.error.contains("target_session_attrs"), "\(writing.error)")
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
+    func `a standby that is behind decides neither which token is printed nor what is purged`() throws {
+        let primary = try TestServer()
+        let standby = try TestServer(
+            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
+            isStandby: true
+        )
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        let scene = try ServerCommandScene(on: primary)
+        try scene.create()
+        let reader = try standby.connect("&target_session_attrs=any")
+        while try count(reader, "SELECT count(*) FROM pg_tables WHERE tablename = 'claim_index'") == 0 {
+            usleep(10_000)
+        }
+        try reader.execute("SELECT pg_wal_replay_pause()")
+        while try reader.first("SELECT pg_get_wal_replay_pause_state()", body: { $0.text(0) }) != "paused" {
+            usleep(10_000)
+        }
+        try scene.run("import", input: CachedUser.cache([.mara]))
+        sleep(1)
+        let both = ":\(standby.port),127.0.0.1:\(primary.port)/"
+        let place = scene.address(port: standby.port).replacing(":\(standby.port)/", with: both)
+        let environment = ["TOKENSTORE_PATH": place + "&target_session_attrs=prefer-standby"]
+        func run(_ arguments: String...) throws -> Command.Outcome {
+            try scene.scratch.command(arguments, environment)
+        }
+        let listed = try run("list")
+        #expect(!listed.output.contains("mara@"))
+        #expect(listed.error.contains("read from a standby that is "), "\(listed.error)")
+        let token = try run("token", "--account", "mara@example.net", "--scope", "tasks.read")
+        #expect(token.output == CachedUser.mara.secret("access") + "\n", "\(token.error)")
+        let purge = try run("purge", "--account", "mara@example.net", "--dry-run")
+        #expect(purge.output.contains("mara@example.net"), "\(purge.error)")
+        let all = try run("purge", "--all", "--dry-run")
+        #expect(all.output.contains("1 account"), "\(all.error)")
+        let copy = try run(
+            "copy",
+            place + "&target_session_attrs=prefer-standby",
+            scene.scratch.path("new/"),
+            "--dry-run"
+        )
+        #expect(copy.output.contains("would move 1 account,"), "\(copy.error)")
     }
 
     @Test func `a sign-in to a store that was moved ends before anybody is asked to sign in`() throws {

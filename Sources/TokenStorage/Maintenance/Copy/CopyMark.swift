@@ -45,6 +45,9 @@ struct CopyMark: Sendable {
     private static let copied = "copied"
     private static let done = "done"
 
+    /// Whether the outcome of an entry says that a copy to the store that has it has not come to its end.
+    static func isUnfinished(_ outcome: String) -> Bool { isOutcome(outcome) && !outcome.hasSuffix(" " + done) }
+
     static func begunOutcome(from source: String) -> String { prefix + source + " " + begun }
     static func doneOutcome(from source: String) -> String { prefix + source + " " + done }
 
@@ -59,6 +62,15 @@ extension StoreConnection {
     /// How far the copy of a source has come; nil where none was begun.
     func copyMark(from source: String) throws -> CopyMark? {
         try moves().compactMap { CopyMark($0, from: source) }.last
+    }
+
+    /// Requires that no copy to here was cut off: what it has not brought would be left behind.
+    func requireWholeCopy() throws {
+        guard try moves().contains(where: { CopyMark.isUnfinished($0.outcome) }) else { return }
+        throw TokenStoreError.invalidArgument(
+            "\(location) holds part of a copy that was cut off",
+            .correct("finish that copy, or delete what is there")
+        ).at(location)
     }
 
     /// How far a copy is now, in a transaction that no other copy is beside.

@@ -122,6 +122,8 @@ struct StoreCopying {
     private func inspectSource() throws -> StoreInspection? {
         var options = reading
         options.keepsInspectionOpen = true
+        // A standby may lack what was written last.
+        options.mayReadStandby = false
         return try TokenStore.inspect(at: source, options: options)
     }
 
@@ -152,7 +154,10 @@ struct StoreCopying {
                 let remedy = problem.remedy ?? .repair
                 throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy).at(source)
             }
-            try store.read { try $0.requireFit(for: target) }
+            try store.read { session in
+                try session.requireWholeCopy()
+                try session.requireFit(for: target)
+            }
             return store
         } catch {
             store.close()
@@ -207,6 +212,24 @@ struct StoreCopying {
         }
     }
 
+    /// Whether a copy would find all of the source at the target, and do nothing; an error where it would be refused for
+    /// what is there.
+    ///
+    /// A target that cannot be opened is left to the copy.
+    func isDone() throws -> Bool {
+        let frozen = try frozenSource()
+        guard let id = try frozen?.id ?? inspectSource()?.read({ $0.header.storeID.hexadecimal }) else { return false }
+        var options = writing
+        (options.unlocks, options.mayReadStandby) = (false, false)
+        guard let store = try? TokenStore.inspect(at: target, options: options) else { return false }
+        return try store.read { session in
+            try session.connection.read {
+                let isFinished = frozen?.isFinished ?? false
+                return try mark(of: id, in: session, isFrozen: frozen != nil, isFinished: isFinished)?.isDone ?? false
+            }
+        }
+    }
+
     /// Marks the target as the copy of this source, before the source is frozen: what other programs write there from
     /// now on is left alone.
     ///
@@ -214,25 +237,38 @@ struct StoreCopying {
     private func begin(_ id: String, in store: TokenStore, isFrozen: Bool, isFinished: Bool) throws -> CopyMark {
         // A store that was moved itself refuses what is written.
         try store.write { session in
-            guard session.header.storeID.hexadecimal != id else {
-                let problem = "\(source) and \(target) are the same store, by two names"
-                throw TokenStoreError.invalidArgument(problem, .correct("name two stores"))
-            }
             try session.lockForManyAccounts()
-            let mark = try session.copyMark(from: id)
-            if let mark, isFrozen || mark.isDone && keepsSource { return mark }
-            guard !isFinished else {
-                // What was deleted at the target since then must not come back unasked.
-                throw TokenStoreError.invalidArgument(
-                    "all of \(source) was moved to \(target) before, and was deleted there since",
-                    Remedy(.undoMove, "to have the accounts that are at the old place again, take the move back")
-                )
-            }
-            if let problem = try problem(of: session.totals(), mark) {
-                throw TokenStoreError.invalidArgument("\(target) \(problem)", .correct("name an empty store"))
-            }
-            return try session.beginCopy(from: id)
+            return try mark(of: id, in: session, isFrozen: isFrozen, isFinished: isFinished)
+                ?? session.beginCopy(from: id)
         }
+    }
+
+    /// How far the copy is that goes on; nil where one can begin.
+    ///
+    /// - Throws: ``TokenStoreError`` where none can.
+    private func mark(
+        of id: String,
+        in session: StoreConnection,
+        isFrozen: Bool,
+        isFinished: Bool
+    ) throws -> CopyMark? {
+        guard session.header.storeID.hexadecimal != id else {
+            let problem = "\(source) and \(target) are the same store, by two names"
+            throw TokenStoreError.invalidArgument(problem, .correct("name two stores"))
+        }
+        let mark = try session.copyMark(from: id)
+        if let mark, isFrozen || mark.isDone && keepsSource { return mark }
+        guard !isFinished else {
+            // What was deleted at the target since then must not come back unasked.
+            throw TokenStoreError.invalidArgument(
+                "all of \(source) was moved to \(target) before, and was deleted there since",
+                Remedy(.undoMove, "to have the accounts that are at the old place again, take the move back")
+            )
+        }
+        if let problem = try problem(of: session.totals(), mark) {
+            throw TokenStoreError.invalidArgument("\(target) \(problem)", .correct("name an empty store"))
+        }
+        return nil
     }
 
     /// Why a target is not one that a copy can begin with; nil for an empty one.

@@ -42,13 +42,32 @@ extension TokenStore {
 
     /// What ``copy(from:to:reading:writing:keepsSource:progress:)`` would copy.
     ///
-    /// - Throws: ``TokenStoreError``.
-    public static func planCopy(from source: StoreLocation, reading: StoreOptions = StoreOptions()) throws -> CopyReport
-    {
+    /// Where a target is named, the report says also whether all of it is there already.
+    ///
+    /// - Throws: ``TokenStoreError``, also where the copy would be refused for what is at either place.
+    public static func planCopy(
+        from source: StoreLocation,
+        to target: StoreLocation? = nil,
+        reading: StoreOptions = StoreOptions(),
+        writing: StoreOptions = StoreOptions(),
+        keepsSource: Bool = false
+    ) throws -> CopyReport {
         var options = reading
-        options.unlocks = false
+        (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
-        return try CopyReport(store.read { try $0.totals() })
+        let totals = try store.read { session in
+            if try !session.isMoved() { try session.requireWholeCopy() }
+            return try session.totals()
+        }
+        guard let target else { return CopyReport(totals) }
+        let copying = StoreCopying(
+            source: source,
+            target: target,
+            reading: options,
+            writing: writing,
+            keepsSource: keepsSource
+        )
+        return try CopyReport(totals, wasDone: copying.isDone())
     }
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
