@@ -89,9 +89,9 @@ extension StoreFile {
 extension StoreFile {
     /// Makes the index of the log of a database, where there is none, as an empty file that is written in place.
     ///
-    /// SQLite writes to it through memory. Where the file system writes each change elsewhere, a full disk or a quota
-    /// that is used up would end the process in the middle of that, with SIGBUS. What cannot be done is left to SQLite,
-    /// which makes an index by itself.
+    /// SQLite writes to it through memory. Where the file system writes each change elsewhere, a full disk would end
+    /// the process in the middle of that, with SIGBUS; a quota of btrfs that is used up still does. What cannot be done
+    /// is left to SQLite, which makes an index by itself.
     func prepareIndex(of database: String) {
         let index = database + "-shm"
         guard FileSystem.copiesChanges(at: path.directory), FileStatus.isAbsent(index),
