@@ -95,6 +95,13 @@ package struct ServerAddress: Hashable, Sendable {
         return address
     }
 
+    /// The address for reading what decides a write, which a standby may not have yet.
+    package var forDeciding: ServerAddress {
+        var address = forWriting
+        if target == .any { address.target = .readWrite }
+        return address
+    }
+
     /// Whether a connection may be one to a standby.
     package var mayBeStandby: Bool { ![.readWrite, .primary].contains(target) }
 

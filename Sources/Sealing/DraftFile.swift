@@ -42,7 +42,9 @@ package final class DraftFile {
             guard descriptor >= 0 else { return nil }
             name = random
         }
+        // Some directories give a new file other modes.
         var status = stat()
+        _ = fchmod(descriptor, 0o600)
         guard fstat(descriptor, &status) == 0 else { return nil }
         guard status.st_mode & 0o077 == 0 else {
             errno = Self.exposure

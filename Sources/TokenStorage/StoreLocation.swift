@@ -87,6 +87,11 @@ public struct StoreLocation: Hashable, Sendable {
         if case .file(let path) = kind { path } else { nil }
     }
 
+    /// Whether what is read may come from a standby of a server.
+    package var mayBeStandby: Bool {
+        if case .server(let address) = kind { address.mayBeStandby } else { false }
+    }
+
     /// The same for what only a file has; its caller has asked before where the store is.
     package var file: StorePath {
         guard let path else { preconditionFailure("a server is asked for its files") }

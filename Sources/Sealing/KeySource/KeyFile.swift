@@ -68,8 +68,12 @@ struct KeyFile {
 
     /// A new file that has no name yet.
     func draft() throws(SealingError) -> DraftFile {
-        guard let draft = DraftFile(for: path) else { throw OpenFile.failure("created", path, errno) }
-        return draft
+        if let draft = DraftFile(for: path) { return draft }
+        guard errno == DraftFile.exposure else { throw OpenFile.failure("created", path, errno) }
+        throw .keyInsecure(
+            "others could use the key file \(path), as its file system keeps no modes of files",
+            .changeKey("name a file on another file system", to: "file:PATH")
+        )
     }
 
     private func write(_ bytes: Secret) throws(SealingError) {

@@ -73,12 +73,6 @@ struct OpenFile: ~Copyable {
     }
 
     static func failure(_ verb: String, _ path: String, _ number: Int32) -> SealingError {
-        guard number != DraftFile.exposure else {
-            return .keyInsecure(
-                "others could use the key file \(path), as its file system keeps no modes of files",
-                .changeKey("name a file on another file system", to: "file:PATH")
-            )
-        }
         let reason = String(cString: strerror(number)).lowercased()
         return .keyUnavailable(
             "\(path) cannot be \(verb), \(reason)",

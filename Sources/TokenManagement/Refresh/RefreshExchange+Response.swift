@@ -86,8 +86,9 @@ extension RefreshExchange {
                 // A failure of the request for newer keys must not cost the session.
                 try await keepRefreshToken(answered, in: space)
             }
+        } catch  where answered.earlierIDTokens.contains(where: { $0.secret == secret }) {
+            return nil
         } catch let flaw as IDTokenFlaw {
-            if answered.earlierIDTokens.contains(where: { $0.secret == secret }) { return nil }
             try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.invalidIDToken(flaw)
         }

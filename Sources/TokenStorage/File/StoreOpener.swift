@@ -206,8 +206,8 @@ struct StoreOpener {
         for directory in missing.reversed() { try Self.makeDirectory(directory) }
     }
 
-    /// The files of a store, with those that there are while it is made.
-    private static let fileCount = 8
+    /// The database, its log and the index of that, the file for locks, the key, and the answer that is kept.
+    private static let fileCount = 6
 
     /// Requires a place where directories for a store can be made.
     ///
@@ -215,7 +215,8 @@ struct StoreOpener {
     /// to the user.
     private func requirePlace(_ place: String, for missing: [String]) throws {
         try path.refuseUnknownFileSystem(at: place)
-        if let link = missing.first(where: { FileStatus($0) != nil }) {
+        if let link = missing.first(where: { FileStatus($0)?.kind == .symbolicLink && FileStatus(following: $0) == nil }
+        ) {
             throw TokenStoreError.file("\(link) is a symbolic link that leads nowhere", .choosePath)
         }
         guard geteuid() == 0, !missing.isEmpty, let owner = FileStatus(following: place)?.owner, owner != 0 else {

@@ -140,7 +140,7 @@ extension TokenStore {
         since start: ContinuousClock.Instant
     ) throws -> SavedTokens {
         guard let path = location.path else {
-            throw TokenStoreError.notStored(answer, because: cause)
+            throw TokenStoreError.notStored(answer.response, because: cause.losing(answer))
         }
         do {
             // The file first: it is safe whatever happens to this process while it waits for the store.
@@ -151,7 +151,7 @@ extension TokenStore {
             if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
             if cause.code != .moved { return try answer.pending(because: cause.problem) }
         } catch {
-            throw TokenStoreError.notStored(answer, because: cause)
+            throw TokenStoreError.notStored(answer.response, because: cause.losing(answer))
         }
         // No command takes it in until somebody takes the move back, and the new place never has it.
         throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
@@ -219,16 +219,9 @@ struct UncommittedAnswer: Error {
 }
 
 extension TokenStoreError {
-    /// The tokens of `answer` are nowhere; without those of a refresh the session may be over.
-    fileprivate static func notStored(_ answer: PendingAnswer, because cause: TokenStoreError) -> TokenStoreError {
-        var error = notStored(answer.response, because: cause)
-        if answer.used != nil, let remedy = cause.remedy {
-            error.remedy = Remedy(
-                remedy.code,
-                "\(remedy.advice), and sign in again where the issuer refuses the next refresh"
-            )
-        }
-        return error
+    /// Why the tokens of `answer` are nowhere; without those of a refresh the session may be over.
+    fileprivate func losing(_ answer: PendingAnswer) -> TokenStoreError {
+        answer.used == nil ? self : TokenStoreError(code, problem + ", and the session may be over", remedy)
     }
 
     /// That a store was moved, as it is said where an answer waits beside it.

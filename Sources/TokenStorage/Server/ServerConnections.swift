@@ -29,7 +29,8 @@ final class ServerConnections: Sendable {
 
     init(to address: ServerAddress, options: StoreOptions, isInspection: Bool, cache: AccessTokenCache) {
         location = StoreLocation(address)
-        let address = isInspection && options.mayReadStandby ? address : address.forWriting
+        let address =
+            isInspection ? options.mayReadStandby ? address : address.forDeciding : address.forWriting
         self.address = address
         self.options = options
         self.isInspection = isInspection

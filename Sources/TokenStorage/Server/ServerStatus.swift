@@ -21,7 +21,8 @@ public struct ServerStatus: Hashable, Sendable {
     /// Whether it is a standby, which can only be read.
     public let isStandby: Bool
 
-    /// How far a standby is behind; nil of a primary, and where nothing was written yet.
+    /// How old the last commit is that a standby has, so how far it may be behind; zero where it has all that its primary
+    /// sent, nil of a primary, and where nothing was written yet.
     public let delay: Duration?
 
     /// How often another server has taken the place of the one before; nil of a standby.
@@ -77,11 +78,13 @@ extension StoreConnection {
 
     /// Milliseconds since the last commit that a standby has; NULL on a primary.
     ///
-    /// One that has all that its primary sent is not behind, however long nobody has written.
+    /// None where it is known to have all that its primary sent, which it hears of each half minute at least. A role
+    /// that may not see that gets the time.
     private static let delay = """
         CASE WHEN NOT pg_is_in_recovery() THEN NULL
-            WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT 1 FROM pg_stat_wal_receiver)
-                THEN 0::bigint
+            WHEN pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn()
+                AND EXISTS (SELECT 1 FROM pg_stat_wal_receiver
+                    WHERE last_msg_receipt_time > clock_timestamp() - interval '35 s') THEN 0::bigint
             ELSE (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000::numeric)::bigint END
         """
 
@@ -107,10 +110,10 @@ extension StoreConnection {
 }
 
 extension StoreReading {
-    /// How far the standby is behind that this is read from; nil of a primary, of a file, and where the address allows
+    /// How far the standby may be behind that this is read from; nil of a primary, of a file, and where the address allows
     /// no standby.
     package func standbyDelay() throws -> Duration? {
-        guard case .server(let address) = connections.location.kind, address.mayBeStandby else { return nil }
+        guard location.mayBeStandby else { return nil }
         return try read { session in
             guard case .server(let server) = session.connection.engine else { return nil }
             let delay = try server.first(StoreConnection.delayOfStandby, []) { $0.optionalInteger(0) } ?? nil

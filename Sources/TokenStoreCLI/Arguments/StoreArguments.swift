@@ -156,7 +156,7 @@ extension StoreArguments {
 
     /// Opens the store for reading only, and once; nil, after a line that says how to fill it, if there is none.
     ///
-    /// A line says how far a standby is behind that is read instead of its primary.
+    /// A line says how far a standby may be behind that is read instead of its primary.
     func inspect(_ console: Console, unlocks: Bool = true, decides: Bool = false) throws -> StoreInspection? {
         let location = try location
         console.log(.debug, "inspecting \(location)")
@@ -164,10 +164,14 @@ extension StoreArguments {
             console.note("no store at \(location) yet; \(CommandFailure.filling(location))")
             return nil
         }
-        if let delay = try store.standbyDelay(), delay >= .seconds(1) {
-            console.note("read from a standby that is \(delay.components.seconds) s behind")
-        }
+        try tellDelay(of: store, console)
         return store
+    }
+
+    /// Says how far a standby may be behind that is read instead of its primary.
+    func tellDelay(of store: StoreInspection, _ console: Console) throws {
+        guard let delay = try store.standbyDelay(), delay >= .seconds(1) else { return }
+        console.note("read from a standby whose last commit is \(delay.components.seconds) s old")
     }
 
     /// The store for reading only, nil if it does not exist; release it before the store is opened for writing.
@@ -184,6 +188,22 @@ extension StoreArguments {
             options.keepsInspectionOpen = true
             options.mayReadStandby = !decides
             return try TokenStore.inspect(at: location, options: options)
+        }
+    }
+
+    /// What `read` finds where tokens are written or, while that is away, on a standby that the address allows.
+    ///
+    /// A standby may be behind: what it lacks is not said to be missing.
+    func fromStandbyIfNeeded<Found>(
+        _ console: Console,
+        _ read: (_ decides: Bool) throws -> Found?
+    ) throws -> Found? {
+        do {
+            return try read(true)
+        } catch let error as TokenStoreError where error.code == .unreachable {
+            guard try location.mayBeStandby, let found = try? read(false) else { throw error }
+            console.note("the server that can be written to is away, and the token is from a standby")
+            return found
         }
     }
 

@@ -48,6 +48,7 @@ struct ExportCommand: ParsableCommand {
                 "name the store with --store, or \(CommandFailure.filling(try arguments.location))"
             )
         }
+        try arguments.tellDelay(of: store, console)
         let files = try store.files()
         try OutputFile.check(file, sparing: files)
         let isTaken = OutputFile.isTaken(file)

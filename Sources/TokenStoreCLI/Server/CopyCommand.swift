@@ -114,6 +114,9 @@ struct CopyCommand: ParsableCommand {
             writing: arguments.options(),
             keepsSource: keepSource
         )
+        if plan.isPartial {
+            console.warn("\(source) holds part of a copy that was cut off, and what that has not brought stays behind")
+        }
         if dryRun {
             guard !plan.wasDone else { return try tellDone(source, target, console) }
             return try write(plan, source, target, "would \(verb)", console)

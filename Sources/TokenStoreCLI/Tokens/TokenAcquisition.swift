@@ -42,7 +42,10 @@ struct TokenAcquisition: ParsableArguments {
     private func result(on console: Console, after last: HandedToken?) throws -> (TokenResult, TokenOwner) {
         var standIn: (TokenResult, TokenOwner)?
         var patience = Duration.seconds(arguments.timeout)
-        if let stored = try stored(after: last, orElse: &standIn, within: &patience, console) { return stored }
+        let found = try arguments.fromStandbyIfNeeded(console) { decides in
+            try stored(after: last, orElse: &standIn, within: &patience, decides: decides, console)
+        }
+        if let found { return found }
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         do {
             let store = try arguments.open(console, within: patience)
@@ -125,11 +128,12 @@ extension TokenAcquisition {
         after last: HandedToken?,
         orElse standIn: inout (TokenResult, TokenOwner)?,
         within patience: inout Duration,
+        decides: Bool,
         _ console: Console
     ) throws -> (TokenResult, TokenOwner)? {
         let limit = try arguments.location.path == nil ? patience : min(.seconds(1), patience / 2)
         do {
-            guard let store = try arguments.inspected(within: limit, decides: true),
+            guard let store = try arguments.inspected(within: limit, decides: decides),
                 let owner = try selected(store, after: last)
             else { return nil }
             let (account, client) = owner
@@ -230,7 +234,10 @@ extension TokenAcquisition {
 extension TokenAcquisition {
     private func idToken(on console: Console, after last: HandedToken?) throws -> HandedToken {
         guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        if !token.forceRefresh, token.claims == nil, let stored = try storedIDToken(after: last) { return stored }
+        if !token.forceRefresh, token.claims == nil {
+            let found = try arguments.fromStandbyIfNeeded(console) { try storedIDToken(after: last, decides: $0) }
+            if let found { return found }
+        }
         guard !token.cached else {
             let problem = "the store has no ID token that is good for long enough, and --cached keeps from the network"
             throw CommandFailure(.network, problem, "leave --cached out")
@@ -273,8 +280,8 @@ extension TokenAcquisition {
     }
 
     /// The newest ID token, if it is good for as long as is asked for.
-    private func storedIDToken(after last: HandedToken?) throws -> HandedToken? {
-        guard let store = try arguments.inspected(decides: true),
+    private func storedIDToken(after last: HandedToken?, decides: Bool) throws -> HandedToken? {
+        guard let store = try arguments.inspected(decides: decides),
             let (account, client) = try selected(store, after: last)
         else { return nil }
         guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }

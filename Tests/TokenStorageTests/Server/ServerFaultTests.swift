@@ -162,7 +162,10 @@ struct ServerFaultTests {
             ("REVOKE SELECT ON claim_index FROM trusted", .access),
             ("ALTER TABLE account ENABLE ROW LEVEL SECURITY", .access),
             ("ALTER TABLE event ENABLE ROW LEVEL SECURITY", .access),
-            ("ALTER TABLE sign_out ENABLE ROW LEVEL SECURITY", .access),
+            (
+                "ALTER TABLE sign_out ENABLE ROW LEVEL SECURITY; CREATE POLICY all_of_it ON sign_out USING (true)",
+                .access
+            ),
             ("ALTER TABLE refresh_token RENAME TO elsewhere", .damaged),
         ] as [(String, TokenStoreError.Code)]
     )

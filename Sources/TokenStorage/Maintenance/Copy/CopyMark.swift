@@ -45,8 +45,12 @@ struct CopyMark: Sendable {
     private static let copied = "copied"
     private static let done = "done"
 
-    /// Whether the outcome of an entry says that a copy to the store that has it has not come to its end.
-    static func isUnfinished(_ outcome: String) -> Bool { isOutcome(outcome) && !outcome.hasSuffix(" " + done) }
+    /// Whether the outcome of an entry says that a copy has brought some accounts, and not yet all.
+    static func isPartial(_ outcome: String) -> Bool { isOutcome(outcome) && outcome.contains(" " + through) }
+
+    fileprivate static func isUnfinished(_ outcome: String) -> Bool {
+        isOutcome(outcome) && !outcome.hasSuffix(" " + done)
+    }
 
     static func begunOutcome(from source: String) -> String { prefix + source + " " + begun }
     static func doneOutcome(from source: String) -> String { prefix + source + " " + done }
@@ -64,14 +68,8 @@ extension StoreConnection {
         try moves().compactMap { CopyMark($0, from: source) }.last
     }
 
-    /// Requires that no copy to here was cut off: what it has not brought would be left behind.
-    func requireWholeCopy() throws {
-        guard try moves().contains(where: { CopyMark.isUnfinished($0.outcome) }) else { return }
-        throw TokenStoreError.invalidArgument(
-            "\(location) holds part of a copy that was cut off",
-            .correct("finish that copy, or delete what is there")
-        ).at(location)
-    }
+    /// Whether a copy to here was cut off, so that accounts may be missing.
+    func holdsPartOfCopy() throws -> Bool { try moves().contains { CopyMark.isPartial($0.outcome) } }
 
     /// How far a copy is now, in a transaction that no other copy is beside.
     func current(_ mark: CopyMark) throws -> CopyMark {
@@ -90,9 +88,10 @@ extension StoreConnection {
 
     /// Begins a copy anew, in a store that holds nothing.
     func beginCopy(from source: String) throws -> CopyMark {
-        let old = try moves().compactMap { CopyMark($0, from: source) }
+        // Of a copy of another source nothing is left either.
+        let old = try moves().filter { CopyMark($0, from: source) != nil || CopyMark.isUnfinished($0.outcome) }
         try record(.move, outcome: CopyMark.begunOutcome(from: source))
-        for mark in old { try deleteMove(mark.id) }
+        for event in old { try deleteMove(event.id) }
         guard let mark = try copyMark(from: source) else {
             throw TokenStoreError.storage("the record of use of \(location) takes no entry", .retry)
         }

@@ -154,10 +154,7 @@ struct StoreCopying {
                 let remedy = problem.remedy ?? .repair
                 throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy).at(source)
             }
-            try store.read { session in
-                try session.requireWholeCopy()
-                try session.requireFit(for: target)
-            }
+            try store.read { try $0.requireFit(for: target) }
             return store
         } catch {
             store.close()
@@ -214,19 +211,20 @@ struct StoreCopying {
 
     /// Whether a copy would find all of the source at the target, and do nothing; an error where it would be refused for
     /// what is there.
-    ///
-    /// A target that cannot be opened is left to the copy.
     func isDone() throws -> Bool {
         let frozen = try frozenSource()
         guard let id = try frozen?.id ?? inspectSource()?.read({ $0.header.storeID.hexadecimal }) else { return false }
         var options = writing
         (options.unlocks, options.mayReadStandby) = (false, false)
-        guard let store = try? TokenStore.inspect(at: target, options: options) else { return false }
-        return try store.read { session in
-            try session.connection.read {
+        do {
+            guard let store = try TokenStore.inspect(at: target, options: options) else { return false }
+            return try store.read { session in
                 let isFinished = frozen?.isFinished ?? false
                 return try mark(of: id, in: session, isFrozen: frozen != nil, isFinished: isFinished)?.isDone ?? false
             }
+        } catch let error as TokenStoreError where error.code == .olderStore {
+            // The copy brings it up to date.
+            return false
         }
     }
 

@@ -42,7 +42,7 @@ extension TokenStore {
 
     /// What ``copy(from:to:reading:writing:keepsSource:progress:)`` would copy.
     ///
-    /// Where a target is named, the report says also whether all of it is there already.
+    /// The report says also whether the source holds only part of a copy, and whether all is at the target already.
     ///
     /// - Throws: ``TokenStoreError``, also where the copy would be refused for what is at either place.
     public static func planCopy(
@@ -55,11 +55,8 @@ extension TokenStore {
         var options = reading
         (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
-        let totals = try store.read { session in
-            if try !session.isMoved() { try session.requireWholeCopy() }
-            return try session.totals()
-        }
-        guard let target else { return CopyReport(totals) }
+        let (totals, isPartial) = try store.read { (try $0.totals(), try $0.holdsPartOfCopy()) }
+        guard let target else { return CopyReport(totals, isPartial: isPartial) }
         let copying = StoreCopying(
             source: source,
             target: target,
@@ -67,7 +64,7 @@ extension TokenStore {
             writing: writing,
             keepsSource: keepsSource
         )
-        return try CopyReport(totals, wasDone: copying.isDone())
+        return try CopyReport(totals, wasDone: copying.isDone(), isPartial: isPartial)
     }
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
@@ -150,10 +147,20 @@ public struct CopyReport: Hashable, Sendable {
     /// there: what other clients have of them is in the source alone.
     public let leftAlone: Int
 
-    init(_ totals: PurgeCounts, wasResumed: Bool = false, wasDone: Bool = false, leftAlone: Int = 0) {
+    /// Whether the source itself holds part of a copy that was cut off, in a plan: what it lacks is not copied.
+    public let isPartial: Bool
+
+    init(
+        _ totals: PurgeCounts,
+        wasResumed: Bool = false,
+        wasDone: Bool = false,
+        leftAlone: Int = 0,
+        isPartial: Bool = false
+    ) {
         (accounts, accessTokens) = (totals.accounts, totals.accessTokens)
         (refreshTokens, idTokens) = (totals.refreshTokens, totals.idTokens)
         (self.wasResumed, self.wasDone, self.leftAlone) = (wasResumed, wasDone, leftAlone)
+        self.isPartial = isPartial
     }
 }
 

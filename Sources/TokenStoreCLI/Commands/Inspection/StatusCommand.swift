@@ -124,8 +124,11 @@ private struct StatusReport {
     /// What the server is, and what a sign-in that is stored there survives.
     private func server(_ status: StoreStatus) -> [String] {
         guard let server = status.server else { return [] }
-        let lag = server.delay.map { ", \($0.components.seconds) s behind" } ?? ""
-        let kind = server.isStandby ? ", a standby\(lag)" : ""
+        let lag = server.delay.map { delay in
+            delay == .zero
+                ? " with all that its primary sent" : " whose last commit is \(delay.components.seconds) s old"
+        }
+        let kind = server.isStandby ? ", a standby\(lag ?? "")" : ""
         let transport = server.isEncrypted ? "TLS" : "without TLS"
         let loss =
             server.survivesLoss
