@@ -243,3 +243,12 @@ package enum ProcessEnvironment {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+/// A password, which no description shows.
+struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let text: String
+
+    var description: String { "…" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -89,16 +89,14 @@ package struct ServerAddress: Hashable, Sendable {
     }
 
     /// The address for a program that writes, too, to which a standby is of no use.
-    package var forWriting: ServerAddress {
-        var address = self
-        if target == .preferStandby { address.target = .readWrite }
-        return address
-    }
+    package var forWriting: ServerAddress { writable(insteadOf: [.preferStandby]) }
 
     /// The address for reading what decides a write, which a standby may not have yet.
-    package var forDeciding: ServerAddress {
-        var address = forWriting
-        if target == .any { address.target = .readWrite }
+    package var forDeciding: ServerAddress { writable(insteadOf: [.preferStandby, .any]) }
+
+    private func writable(insteadOf targets: [Target]) -> ServerAddress {
+        var address = self
+        if targets.contains(target) { address.target = .readWrite }
         return address
     }
 
@@ -296,13 +294,4 @@ struct PasswordFile {
 
     /// Whether libpq would complain of it and go on without it.
     var isPassedOver: Bool { status.map { $0.st_mode & S_IFMT != S_IFREG || $0.st_mode & 0o077 != 0 } ?? false }
-}
-
-/// A password, which no description shows.
-struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    let text: String
-
-    var description: String { "…" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -42,10 +42,9 @@ package final class DraftFile {
             guard descriptor >= 0 else { return nil }
             name = random
         }
-        // Some directories give a new file other modes.
+        // Some directories give a new file other modes, and the umask may have taken from the owner as well.
         var status = stat()
-        _ = fchmod(descriptor, 0o600)
-        guard fstat(descriptor, &status) == 0 else { return nil }
+        guard fchmod(descriptor, 0o600) == 0, fstat(descriptor, &status) == 0 else { return nil }
         guard status.st_mode & 0o077 == 0 else {
             errno = Self.exposure
             return nil
@@ -69,7 +68,7 @@ package final class DraftFile {
     /// - Parameter isReplacing: whether a file of this name is replaced; otherwise there must be none.
     /// - Returns: false, with the reason in `errno`, if that cannot be.
     package func commit(replacing isReplacing: Bool) -> Bool {
-        guard fchmod(descriptor, 0o600) == 0, synchronize(descriptor) else { return false }
+        guard synchronize(descriptor) else { return false }
         guard isReplacing ? replace() : take(path) else { return false }
         let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard parent >= 0 else { return true }

@@ -10,11 +10,7 @@ struct FleetPair {
 
     init() throws {
         primary = try TestServer(["synchronous_standby_names = '*'", "wal_keep_size = 256MB"])
-        // Both start from copies of one directory, so the standby lacks nothing that the primary still has.
-        standby = try TestServer(
-            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
-            isStandby: true
-        )
+        standby = try TestServer(following: primary)
     }
 
     func stop() {

@@ -75,6 +75,11 @@ package final class TestServer: Sendable {
         try start(reading)
     }
 
+    /// Starts a standby of another: both begin with copies of one directory, so it lacks nothing that the other has.
+    package convenience init(following other: TestServer) throws {
+        try self.init(["primary_conninfo = 'host=\(other.directory) port=\(other.port) user=owner'"], isStandby: true)
+    }
+
     deinit { stop() }
 
     /// Ends the server, and removes its directory.

@@ -72,8 +72,7 @@ extension RefreshExchange {
     /// The ID token of an answer, if it has one.
     ///
     /// If it is not valid, only the new refresh token is kept, as the old one is spent. But some issuers repeat the one
-    /// that the store has, which may have ended meanwhile, or be signed with a key that is no longer published: it says
-    /// nothing new.
+    /// that the store has. It may have ended by now, or its key may be gone: it says nothing new, and does no harm.
     private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
         var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: decider.clientID)

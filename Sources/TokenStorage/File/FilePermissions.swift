@@ -23,8 +23,7 @@ struct FilePermissions {
         do throws(TokenStoreError) {
             try checkOwnDirectory()
         } catch {
-            // Nobody is advised to change the directory of another program's file, or one whose file system keeps no
-            // modes.
+            // Nobody is advised to change the directory of another program's file, or where there are no modes to change.
             try refuseOtherFile()
             try path.refuseUnknownFileSystem()
             throw error

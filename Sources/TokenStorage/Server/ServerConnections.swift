@@ -30,7 +30,11 @@ final class ServerConnections: Sendable {
     init(to address: ServerAddress, options: StoreOptions, isInspection: Bool, cache: AccessTokenCache) {
         location = StoreLocation(address)
         let address =
-            isInspection ? options.mayReadStandby ? address : address.forDeciding : address.forWriting
+            switch (isInspection, options.mayReadStandby) {
+            case (true, true): address
+            case (true, false): address.forDeciding
+            case (false, _): address.forWriting
+            }
         self.address = address
         self.options = options
         self.isInspection = isInspection

@@ -84,9 +84,9 @@ extension Scope {
 }
 
 extension String {
-    /// The two parts of NAME=VALUE; nil where there is no name or no sign.
+    /// The two parts of NAME=VALUE; nil where there is no name or no equals sign.
     ///
-    /// Not by characters: a mark that combines with the sign would hide it.
+    /// Not by characters: a mark that combines with it would hide it.
     var nameAndValue: (name: String, value: String)? {
         let parts = unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[0].isEmpty ? (String(parts[0]), String(parts[1])) : nil

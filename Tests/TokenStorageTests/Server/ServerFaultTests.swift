@@ -99,10 +99,7 @@ struct ServerFaultTests {
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
     func `a write without its standby takes one time limit, and says that it may have happened`() throws {
         let primary = try TestServer(["fsync = on"])
-        let standby = try TestServer(
-            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
-            isStandby: true
-        )
+        let standby = try TestServer(following: primary)
         defer {
             primary.stop()
             standby.stop()

@@ -37,10 +37,7 @@ extension ServerFaultCommandTests {
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
     func `who only reads is told how to read from a standby`() throws {
         let primary = try TestServer()
-        let standby = try TestServer(
-            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
-            isStandby: true
-        )
+        let standby = try TestServer(following: primary)
         defer {
             primary.stop()
             standby.stop()
@@ -81,10 +78,7 @@ extension ServerFaultCommandTests {
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
     func `a standby that is behind decides neither which token is printed nor what is purged`() throws {
         let primary = try TestServer()
-        let standby = try TestServer(
-            ["primary_conninfo = 'host=\(primary.directory) port=\(primary.port) user=owner'"],
-            isStandby: true
-        )
+        let standby = try TestServer(following: primary)
         defer {
             primary.stop()
             standby.stop()

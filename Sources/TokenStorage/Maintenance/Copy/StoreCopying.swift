@@ -211,9 +211,10 @@ struct StoreCopying {
 
     /// Whether a copy would find all of the source at the target, and do nothing; an error where it would be refused for
     /// what is there.
-    func isDone() throws -> Bool {
+    ///
+    /// `id` is the source's.
+    func isDone(_ id: String) throws -> Bool {
         let frozen = try frozenSource()
-        guard let id = try frozen?.id ?? inspectSource()?.read({ $0.header.storeID.hexadecimal }) else { return false }
         var options = writing
         (options.unlocks, options.mayReadStandby) = (false, false)
         do {

@@ -55,7 +55,9 @@ extension TokenStore {
         var options = reading
         (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
-        let (totals, isPartial) = try store.read { (try $0.totals(), try $0.holdsPartOfCopy()) }
+        let (id, totals, isPartial) = try store.read {
+            ($0.header.storeID.hexadecimal, try $0.totals(), try $0.holdsPartOfCopy())
+        }
         guard let target else { return CopyReport(totals, isPartial: isPartial) }
         let copying = StoreCopying(
             source: source,
@@ -64,7 +66,7 @@ extension TokenStore {
             writing: writing,
             keepsSource: keepsSource
         )
-        return try CopyReport(totals, wasDone: copying.isDone(), isPartial: isPartial)
+        return try CopyReport(totals, wasDone: copying.isDone(id), isPartial: isPartial)
     }
 
     /// Lets programs write again to a store that was moved, or whose move was cut off.
