@@ -1,5 +1,6 @@
 import ArgumentParser
 import CProcess
+import OAuth
 import TokenStorage
 
 #if canImport(Glibc)
@@ -240,7 +241,9 @@ struct TokenStoreCommand: ParsableCommand {
 
     /// What to say of an error; nil for help, the version and completion scripts, which come as errors too.
     static func failure(for error: any Error, _ arguments: ArraySlice<String>) -> CommandFailure? {
-        let code = exitCode(for: error)
+        // Of these ArgumentParser knows nothing, and would make the usage of every option first.
+        let isOurs = error is CommandFailure || error is any CodedError
+        let code = isOurs ? .failure : exitCode(for: error)
         guard !code.isSuccess else {
             return wordTakenForHelp(arguments).map { CommandFailure(usage: "unknown option '\($0)'", of: arguments) }
         }

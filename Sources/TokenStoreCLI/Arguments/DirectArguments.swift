@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sealing
 import TokenStorage
 
 /// Arguments whose usual options can be read without ArgumentParser.
@@ -97,23 +98,6 @@ extension TokenCommand: DirectArguments {
         export = false
         output = nil
         watch = false
-        acquisition = .withoutOptions
-    }
-
-    mutating func set(_ option: String, to value: () -> String?) -> Bool {
-        guard option == "--format" else { return acquisition.set(option, to: value) }
-        format = value().flatMap { TokenFormat(rawValue: $0) }
-        return format != nil
-    }
-
-    func validateAll() throws {
-        try acquisition.validateAll()
-        try validate()
-    }
-}
-
-extension TokenAcquisition: DirectArguments {
-    mutating func setDefaults() {
         token = .withoutOptions
         filters = .withoutOptions
         network = .withoutOptions
@@ -121,8 +105,12 @@ extension TokenAcquisition: DirectArguments {
     }
 
     mutating func set(_ option: String, to value: () -> String?) -> Bool {
-        token.set(option, to: value) || filters.set(option, to: value) || network.set(option, to: value)
-            || arguments.set(option, to: value)
+        guard option == "--format" else {
+            return token.set(option, to: value) || filters.set(option, to: value) || network.set(option, to: value)
+                || arguments.set(option, to: value)
+        }
+        format = value().flatMap { TokenFormat(rawValue: $0) }
+        return format != nil
     }
 
     func validateAll() throws {
@@ -130,6 +118,7 @@ extension TokenAcquisition: DirectArguments {
         try filters.validateAll()
         try network.validateAll()
         try arguments.validateAll()
+        try validate()
     }
 }
 
@@ -155,6 +144,8 @@ extension TokenArguments: DirectArguments {
         case "--min-ttl":
             guard let seconds = value().flatMap({ Int64($0) }) else { return false }
             minTTL = seconds
+        case "--force-refresh": forceRefresh = true
+        case "--id-token": idToken = true
         case "--cached": cached = true
         default: return false
         }
@@ -210,6 +201,9 @@ extension StoreArguments: DirectArguments {
     mutating func set(_ option: String, to value: () -> String?) -> Bool {
         switch option {
         case "--store": return Self.put(value(), in: &store)
+        case "--key":
+            key = value().flatMap { try? KeySource(argument: $0) }
+            return key != nil
         case "--timeout":
             guard let seconds = value().flatMap({ Double($0) }) else { return false }
             timeout = seconds

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OAuth
 
-struct TokenCommand: ParsableCommand {
+struct TokenCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "token",
         _superCommandName: "tokenstore",
@@ -49,9 +49,13 @@ struct TokenCommand: ParsableCommand {
     @Flag(help: "With --output: stay, and keep the token in the file fresh.")
     var watch = false
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
 
-    private var arguments: StoreArguments { acquisition.arguments }
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
         let isForShell = envName != nil || export
@@ -72,7 +76,7 @@ struct TokenCommand: ParsableCommand {
         guard !watch || ![nil, "-"].contains(output) else {
             throw ValidationError("--watch needs the file of --output", hint: "name a file")
         }
-        guard !watch || !acquisition.token.cached && !arguments.json else {
+        guard !watch || !token.cached && !arguments.json else {
             throw ValidationError("--watch excludes --cached and --json", hint: "leave them out")
         }
         if let envName { try VariableName.require(envName, of: "--env-name") }

@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-struct AWSCredentialCommand: ParsableCommand {
+struct AWSCredentialCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "aws",
         _superCommandName: "tokenstore credential",
@@ -51,17 +51,23 @@ struct AWSCredentialCommand: ParsableCommand {
     )
     var endpointURL: String?
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
-        let console = acquisition.arguments.console
+        let console = arguments.console
         let environment = StoreArguments.environment
         guard let role = roleARN ?? environment["AWS_ROLE_ARN"], !role.isEmpty else {
             throw ValidationError("no role is named", hint: "give --role-arn")
         }
         let endpoint = try endpoint(environment)
         var asking = acquisition
-        if acquisition.token.scope.isEmpty { asking.token.idToken = true }
+        if token.scope.isEmpty { asking.token.idToken = true }
         let token = try asking.token(on: console)
         try token.requireUnbound()
         let request = WebIdentityRequest(
@@ -70,8 +76,8 @@ struct AWSCredentialCommand: ParsableCommand {
             token: token.secret,
             duration: duration
         )
-        let limits = acquisition.network.options(acquisition.arguments).limits
-        let transport = try acquisition.network.transport()
+        let limits = network.options(arguments).limits
+        let transport = try network.transport()
         let keys = try AsynchronousWork.run { try await request.send(to: endpoint, by: transport, limits) }
         try console.line(keys.document)
         try console.output.flush()

@@ -2,7 +2,7 @@ import ArgumentParser
 import OAuth
 import TokenStorage
 
-struct DockerCredentialCommand: ParsableCommand {
+struct DockerCredentialCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "docker",
         _superCommandName: "tokenstore credential",
@@ -30,7 +30,13 @@ struct DockerCredentialCommand: ParsableCommand {
 
     @OptionGroup var hosts: CredentialHosts
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     @Argument(help: ArgumentHelp("get, list, store, erase or version.", valueName: "operation"))
     var operation: String
@@ -38,7 +44,7 @@ struct DockerCredentialCommand: ParsableCommand {
     private var username: String { hosts.username ?? "oauth2" }
 
     func run() throws {
-        let console = acquisition.arguments.console
+        let console = arguments.console
         do {
             try answer(on: console)
         } catch {

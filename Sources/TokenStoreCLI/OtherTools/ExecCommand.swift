@@ -3,7 +3,7 @@ import OAuth
 import Sealing
 import TokenStorage
 
-struct ExecCommand: ParsableCommand {
+struct ExecCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "exec",
         _superCommandName: "tokenstore",
@@ -28,7 +28,13 @@ struct ExecCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The variable that holds the token.", valueName: "name"))
     var env = VariableName.usual
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     @Argument(
         parsing: .postTerminator,
@@ -50,8 +56,8 @@ struct ExecCommand: ParsableCommand {
     }
 
     func run() throws {
-        let replacement = ProcessReplacement(withholding: acquisition.arguments.key?.passphraseDescriptor)
-        let token = try acquisition.token(on: acquisition.arguments.console)
+        let replacement = ProcessReplacement(withholding: arguments.key?.passphraseDescriptor)
+        let token = try acquisition.token(on: arguments.console)
         try token.requireUnbound()
         // Before its end the token is in this process alone.
         try replacement.run(

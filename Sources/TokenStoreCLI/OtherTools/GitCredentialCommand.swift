@@ -1,7 +1,7 @@
 import ArgumentParser
 import OAuth
 
-struct GitCredentialCommand: ParsableCommand {
+struct GitCredentialCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "git",
         _superCommandName: "tokenstore credential",
@@ -32,7 +32,13 @@ struct GitCredentialCommand: ParsableCommand {
     @Flag(help: "Have the token sent as a bearer token, where git can.")
     var bearer = false
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     @Argument(help: ArgumentHelp("get, store or erase.", valueName: "operation"))
     var operation: String
@@ -51,7 +57,7 @@ struct GitCredentialCommand: ParsableCommand {
     }
 
     private func get(_ request: GitCredential) throws {
-        let console = acquisition.arguments.console
+        let console = arguments.console
         do {
             let token = try acquisition.token(on: console)
             try token.requireUnbound()

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-struct GoogleCredentialCommand: ParsableCommand {
+struct GoogleCredentialCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "gcloud",
         _superCommandName: "tokenstore credential",
@@ -35,11 +35,17 @@ struct GoogleCredentialCommand: ParsableCommand {
 
     private static let prefix = "urn:ietf:params:oauth:token-type:"
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
         var asking = acquisition
-        if acquisition.token.scope.isEmpty { asking.token.idToken = true }
+        if token.scope.isEmpty { asking.token.idToken = true }
         asking.arguments.quiet = true
         if asking.arguments.logLevel == .warning { asking.arguments.logLevel = .critical }
         let console = asking.arguments.console

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-struct KubernetesCredentialCommand: ParsableCommand {
+struct KubernetesCredentialCommand: TokenConsumer {
     static let configuration = CommandConfiguration(
         commandName: "kubernetes",
         _superCommandName: "tokenstore credential",
@@ -31,10 +31,16 @@ struct KubernetesCredentialCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var acquisition: TokenAcquisition
+    @OptionGroup(title: "Which token") var token: TokenArguments
+
+    @OptionGroup(title: "Which account") var filters: AccountFilters
+
+    @OptionGroup(title: "The network") var network: NetworkArguments
+
+    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
-        let console = acquisition.arguments.console
+        let console = arguments.console
         let request = try KubernetesExecution.requested()
         let token = try acquisition.token(on: console)
         try token.requireUnbound()

@@ -10,15 +10,30 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A command that hands a token on.
+///
+/// Each has the groups of options itself: in a group of their own, ArgumentParser would read them six times in a debug
+/// build, where it looks for mistakes in every group.
+protocol TokenConsumer: ParsableCommand {
+    var token: TokenArguments { get }
+    var filters: AccountFilters { get }
+    var network: NetworkArguments { get }
+    var arguments: StoreArguments { get }
+}
+
+extension TokenConsumer {
+    /// The token that the options ask for.
+    var acquisition: TokenAcquisition {
+        TokenAcquisition(token: token, filters: filters, network: network, arguments: arguments)
+    }
+}
+
 /// The token that a command hands on: whose, which, and how it is had, from the store or by a refresh.
-struct TokenAcquisition: ParsableArguments {
-    @OptionGroup(title: "Which token") var token: TokenArguments
-
-    @OptionGroup(title: "Which account") var filters: AccountFilters
-
-    @OptionGroup(title: "The network") var network: NetworkArguments
-
-    @OptionGroup(title: "Options of every command") var arguments: StoreArguments
+struct TokenAcquisition {
+    var token: TokenArguments
+    let filters: AccountFilters
+    let network: NetworkArguments
+    var arguments: StoreArguments
 
     /// The token, once a person was told what there is to know of it.
     ///

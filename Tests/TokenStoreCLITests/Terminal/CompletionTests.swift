@@ -75,7 +75,7 @@ struct CompletionTests {
 
     /// Types a line in a shell, and returns what is shown until its end.
     private func complete(_ line: String, in shell: Shell, _ scratch: ScratchDirectory) throws -> String {
-        let script = try scratch.run("--generate-completion-script", shell.name)
+        let script = try #require(Self.scripts[shell.name]).get()
         #expect(script.status == 0)
         #expect(script.error.isEmpty)
         try scratch.write(script.output, to: shell.script)
@@ -96,6 +96,13 @@ struct CompletionTests {
     }
 
     private static let shells = [Shell.bash, .zsh, .fish].filter(isInstalled)
+
+    /// The program's script for each shell, which it takes a while to make.
+    private static let scripts = Dictionary(
+        uniqueKeysWithValues: shells.map { shell in
+            (shell.name, Result { try ScratchDirectory().run("--generate-completion-script", shell.name) })
+        }
+    )
 
     /// What is typed, and the word that it becomes.
     private static let words: [(typed: String, completed: String)] = [
