@@ -8,11 +8,14 @@ actor AsyncSemaphore {
     init(places: Int) { self.places = places }
 
     func wait() async {
-        guard places == 0 else {
-            places -= 1
-            return
+        await withCheckedContinuation { continuation in
+            // Looked at here: a task with an executor of its own gives way between a look before the wait, and it.
+            guard places == 0 else {
+                places -= 1
+                return continuation.resume()
+            }
+            waiting.append(continuation)
         }
-        await withCheckedContinuation { waiting.append($0) }
     }
 
     func signal() {

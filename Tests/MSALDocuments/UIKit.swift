@@ -40,7 +40,9 @@ public final class UITextView {
 
     /// The next text that was not returned before.
     public func next() async -> String {
-        if !unseen.isEmpty { return unseen.removeFirst() }
-        return await withCheckedContinuation { waiting = $0 }
+        // Looked at here: a task with an executor of its own gives way between a look before the wait, and the wait.
+        await withCheckedContinuation { continuation in
+            if unseen.isEmpty { waiting = continuation } else { continuation.resume(returning: unseen.removeFirst()) }
+        }
     }
 }
