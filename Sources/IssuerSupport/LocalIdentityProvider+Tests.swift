@@ -2,13 +2,16 @@ package import LocalIdentityProvider
 import TestSupport
 
 extension LocalIdentityProvider {
+    /// Lets a few tests in at a time, so that real deadlines hold on a machine with two cores.
+    private static let places = AsyncSemaphore(places: 8)
+
     /// Runs `body` beside a provider, when it is its turn; the provider ends with it.
     package static func running(
         _ configuration: Configuration,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (LocalIdentityProvider) async throws -> Void
     ) async throws {
-        await AsyncSemaphore.shared.wait()
+        await places.wait()
         let outcome: Result<Void, any Error>
         do {
             let provider = try await start(configuration)
@@ -21,7 +24,7 @@ extension LocalIdentityProvider {
         } catch {
             outcome = .failure(error)
         }
-        await AsyncSemaphore.shared.signal()
+        places.signal()
         try outcome.get()
     }
 }

@@ -1,7 +1,7 @@
 #if canImport(Testing)
 import Foundation
 import OAuth
-import Synchronization
+import TestSupport
 package import Testing
 
 /// Runs tests a few at a time, on threads of their own, which may wait.
@@ -41,14 +41,12 @@ final class TestPlaces: Sendable {
     /// A limit of Swift Testing would begin when the test does, which then waits for its place.
     private static let longestTest = Duration.seconds(20 * 60)
 
-    private let places = LockedValue(
-        (free: 4 * ProcessInfo.processInfo.activeProcessorCount, waiting: [CheckedContinuation<Void, Never>]())
-    )
+    private let places = AsyncSemaphore(places: 4 * ProcessInfo.processInfo.activeProcessorCount)
 
     func run(_ test: @Sendable () async throws -> Void) async throws {
         guard !Self.hasPlace else { return try await test() }
-        await take()
-        defer { giveBack() }
+        await places.wait()
+        defer { places.signal() }
         try await Self.$hasPlace.withValue(true) {
             try await withTaskExecutorPreference(WaitingThreads.shared) { try await Self.limit(test) }
         }
@@ -67,29 +65,6 @@ final class TestPlaces: Sendable {
                 group.cancelAll()
             }
         }
-    }
-
-    private func take() async {
-        await withCheckedContinuation { continuation in
-            let isFree = places.withLock { places in
-                guard places.free == 0 else {
-                    places.free -= 1
-                    return true
-                }
-                places.waiting.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    private func giveBack() {
-        let next = places.withLock { places -> CheckedContinuation<Void, Never>? in
-            guard places.waiting.isEmpty else { return places.waiting.removeFirst() }
-            places.free += 1
-            return nil
-        }
-        next?.resume()
     }
 }
 

@@ -187,3 +187,21 @@ struct Age {
         self.seconds = seconds
     }
 }
+
+/// A command that hands a token on.
+///
+/// Each has the groups of options itself: in a group of their own, ArgumentParser would read them six times in a debug
+/// build, where it looks for mistakes in every group.
+protocol TokenConsumer: ParsableCommand {
+    var token: TokenArguments { get }
+    var filters: AccountFilters { get }
+    var network: NetworkArguments { get }
+    var arguments: StoreArguments { get }
+}
+
+extension TokenConsumer {
+    /// The token that the options ask for.
+    var acquisition: TokenAcquisition {
+        TokenAcquisition(token: token, filters: filters, network: network, arguments: arguments)
+    }
+}

@@ -10,24 +10,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A command that hands a token on.
-///
-/// Each has the groups of options itself: in a group of their own, ArgumentParser would read them six times in a debug
-/// build, where it looks for mistakes in every group.
-protocol TokenConsumer: ParsableCommand {
-    var token: TokenArguments { get }
-    var filters: AccountFilters { get }
-    var network: NetworkArguments { get }
-    var arguments: StoreArguments { get }
-}
-
-extension TokenConsumer {
-    /// The token that the options ask for.
-    var acquisition: TokenAcquisition {
-        TokenAcquisition(token: token, filters: filters, network: network, arguments: arguments)
-    }
-}
-
 /// The token that a command hands on: whose, which, and how it is had, from the store or by a refresh.
 struct TokenAcquisition {
     var token: TokenArguments

@@ -34,16 +34,22 @@ extension ServerFaultCommandTests {
         #expect(try scene.scratch.command(["list"], place).error.contains("may not use the schema"))
     }
 
-    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
-    func `who only reads is told how to read from a standby`() throws {
+    /// A new store on a server of its own, and that server's standby.
+    private func storeWithStandby() throws -> (ServerCommandScene, primary: TestServer, standby: TestServer) {
         let primary = try TestServer()
         let standby = try TestServer(following: primary)
+        let scene = try ServerCommandScene(on: primary)
+        try scene.create()
+        return (scene, primary, standby)
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
+    func `who only reads is told how to read from a standby`() throws {
+        let (scene, primary, standby) = try storeWithStandby()
         defer {
             primary.stop()
             standby.stop()
         }
-        let scene = try ServerCommandScene(on: primary)
-        try scene.create()
         try scene.run("import", input: CachedUser.cache([.mara]))
         let place = scene.address(port: standby.port)
         let reader = try standby.connect("&target_session_attrs=any")
@@ -77,14 +83,11 @@ extension ServerFaultCommandTests {
 
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
     func `a standby that is behind decides neither which token is printed nor what is purged`() throws {
-        let primary = try TestServer()
-        let standby = try TestServer(following: primary)
+        let (scene, primary, standby) = try storeWithStandby()
         defer {
             primary.stop()
             standby.stop()
         }
-        let scene = try ServerCommandScene(on: primary)
-        try scene.create()
         let reader = try standby.connect("&target_session_attrs=any")
         while try count(reader, "SELECT count(*) FROM pg_tables WHERE tablename = 'claim_index'") == 0 {
             usleep(10_000)
