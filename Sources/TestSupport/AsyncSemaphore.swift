@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 /// Lets a few tasks in at a time; the others wait for a place without a thread.
 package final class AsyncSemaphore: Sendable {
