@@ -25,6 +25,12 @@ package enum Cloud {
         return groupOfHost[host] ?? host
     }
 
+    /// The hosts that share accounts with `host`, and it.
+    package static func hosts(with host: String) -> [String] {
+        let group = group(of: host)
+        return groups.first { $0[0] == group } ?? [group]
+    }
+
     /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
     package static func contains(_ host: String) -> Bool {
         let host = host.folded

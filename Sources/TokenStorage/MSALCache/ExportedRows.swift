@@ -35,14 +35,24 @@ extension StoreConnection {
                 extra: token.extra,
                 nullable: ["home_account_id"]
             )
-            // A token of a further partition has another type in its key, and the partition at the end.
-            let partition = entity["ext_cache_key"]?.text ?? (token.variant.isEmpty ? nil : token.variant)
-            let type = partition == nil ? "AccessToken" : "atext"
+            let (type, tail) = Self.partition(of: token, entity)
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
             let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")
-            let tail = partition.map { [$0] } ?? []
             try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
         }
+    }
+
+    /// How the key of a token names its type, and what it ends with.
+    ///
+    /// A token of a further partition has another type there, and the partition at the end. MSAL for Node knows no such
+    /// type, and finds a token for requested claims by their hash in the key.
+    private static func partition(of token: AccessTokenRow, _ entity: JSONValue.Object) -> (String, tail: [String]) {
+        let key = entity["ext_cache_key"]?.text
+        if key == nil, let hash = entity["requestedClaimsHash"]?.text, !hash.isEmpty {
+            return ("AccessToken", [hash, ""])
+        }
+        guard let partition = key ?? (token.variant.isEmpty ? nil : token.variant) else { return ("AccessToken", []) }
+        return ("atext", [partition])
     }
 
     private func forEachRefreshToken(_ body: ([String], JSONValue, Account.ID?) throws -> Void) throws {

@@ -133,7 +133,8 @@ extension MSALCacheImporter {
             variant: variant,
             cachedAt: entity.seconds("cached_at"),
             expiresOn: expiresOn,
-            extendedExpiresOn: entity.seconds("extended_expires_on"),
+            // MSAL.NET once wrote it under the issuer's name for it.
+            extendedExpiresOn: entity.seconds("extended_expires_on") ?? entity.rest["ext_expires_on"]?.seconds,
             refreshOn: entity.seconds("refresh_on"),
             extra: entity.rest,
             secret: secret
@@ -160,9 +161,11 @@ extension MSALCacheImporter {
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
         let issuer = entity.accountIssuer(at: environment)
+        // Early releases of MSAL for Node wrote the second.
+        let families = [entity.text("family_id"), entity.rest["familyId"]?.text]
         let token = RefreshTokenRow(
             clientID: client,
-            familyID: entity.text("family_id").flatMap { $0.isEmpty ? nil : $0 },
+            familyID: families.compactMap(\.self).first { !$0.isEmpty },
             environment: environment,
             target: entity.text("target"),
             credentialType: entity.text("credential_type") ?? "RefreshToken",
@@ -227,7 +230,10 @@ extension MSALCacheImporter {
 
     /// Gives accounts the tenants that only ID tokens tell of: not every library writes an account for each.
     func describeTenants() throws {
-        for tenant in described { try session.describeTenant(of: tenant) }
+        for tenant in described {
+            try session.describeTenant(of: tenant)
+            try session.learnTenant(of: tenant)
+        }
     }
 
     /// What MSAL for Apple's systems writes where B2C named no user.

@@ -37,6 +37,12 @@ struct MSALCacheIndex {
                 Remedy(.checkSource, "\(other.advice), and import the result")
             )
         }
+        if Self.startsInBase64.contains(where: { bytes.starts(with: $0.utf8) }) {
+            throw TokenStoreError.notAnMSALCache(
+                "the document is in Base64",
+                Remedy(.checkSource, "decode it, and import the result")
+            )
+        }
         if let encoding = Self.wideEncoding(bytes) {
             throw TokenStoreError.notAnMSALCache("the document is in \(encoding), and a cache is in UTF-8")
         }
@@ -51,12 +57,29 @@ struct MSALCacheIndex {
         guard let found else { throw Self.noObject(bytes) }
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
-        guard isCache else {
-            throw TokenStoreError.notAnMSALCache(
-                "the document has no bucket of an MSAL cache, such as AccessToken",
-                Remedy(.confirmFormat, "if it is one, import it as a known format")
+        guard isCache else { throw Self.noCache(buckets) }
+    }
+
+    /// The error for an object without a bucket of a cache.
+    private static func noCache(_ buckets: [Bucket]) -> TokenStoreError {
+        let problem = "the document has no bucket of an MSAL cache, such as AccessToken"
+        let types = ["-accesstoken-", "-refreshtoken-", "-idtoken-"]
+        if buckets.contains(where: { bucket in types.contains { bucket.name.lowercased().contains($0) } }) {
+            return .notAnMSALCache(
+                "\(problem), but the entries that MSAL.js keeps in a browser or in memory",
+                Remedy(.checkSource, "sign in instead, or import what MSAL for Node has serialized")
             )
         }
+        let isCache = { (bucket: Bucket) in
+            bucket.entries?.contains { MSALBucket(rawValue: $0.key) != nil } ?? false
+        }
+        if buckets.contains(where: isCache) {
+            return .notAnMSALCache(
+                "\(problem), but whole caches, each under a name",
+                Remedy(.checkSource, "import each of them by itself")
+            )
+        }
+        return .notAnMSALCache(problem, Remedy(.confirmFormat, "if it is one, import it as a known format"))
     }
 
     /// How files begin that a cache may be in, what they are, and what is to be done with them.
@@ -67,10 +90,17 @@ struct MSALCacheIndex {
             [0x01, 0x00, 0x00, 0x00, 0xD0, 0x8C, 0x9D, 0xDF], "Windows has encrypted the document for its user",
             "decrypt it there, as that user"
         ),
+        (
+            Array("AQAAANCMnd8".utf8), "Windows has encrypted the document for its user, and it is in Base64",
+            "decode and decrypt it there, as that user"
+        ),
         ([0x1F, 0x8B], "the document is compressed", "unpack it"),
         ([0x50, 0x4B, 0x03, 0x04], "the document is a ZIP archive", "unpack it"),
         (Array("SQLite format 3\u{0}".utf8), "the document is an SQLite file", "export the cache that is in it"),
     ]
+
+    /// How an object begins in Base64: with a bracket, and a quotation mark, a space or the end of a line.
+    private static let startsInBase64 = ["eyJ", "eyA", "ewo", "ew0K"]
 
     /// The encoding of a document that begins as JSON does in UTF-16 or UTF-32: with a byte order mark, or with a
     /// bracket or white space.
@@ -92,8 +122,11 @@ struct MSALCacheIndex {
             return .notAnMSALCache("the document is JSON but no object, as an MSAL cache is")
         }
         return .notAnMSALCache(
-            "the document is a JSON list, as ADAL wrote its cache, and that of MSAL is an object",
-            Remedy(.checkSource, "if it is one of ADAL, sign in instead, as it cannot be imported")
+            "the document is a JSON list, and an MSAL cache is an object",
+            Remedy(
+                .checkSource,
+                "if it is a cache of ADAL or of an early MSAL.NET, sign in instead, as it cannot be imported"
+            )
         )
     }
 

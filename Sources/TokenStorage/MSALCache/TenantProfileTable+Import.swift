@@ -20,6 +20,22 @@ extension StoreConnection {
         )
     }
 
+    /// Remembers the tenant that a domain means by which an imported ID token names it, at each host of its cloud.
+    func learnTenant(of described: DescribedTenant) throws {
+        let (token, row) = (described.token, described.account)
+        let domain = token.realm.folded
+        guard domain != token.realmFold, domain.utf8.contains(UInt8(ascii: ".")), Cloud.hasTenants(token.environment),
+            let account = try account(row)?.id
+        else { return }
+        for host in Cloud.hosts(with: token.environment) {
+            guard let authority = try? Authority(parsing: "https://\(host)/\(domain)") else { continue }
+            let known = try intact { try tenant(of: authority, account: account, client: token.clientID) } ?? nil
+            guard known != token.realmFold else { continue }
+            let resolved = "https://\(host)/\(token.realmFold)"
+            try saveAuthority(resolved, for: authority.url, account: row, client: token.clientID)
+        }
+    }
+
     /// Guests, then homes.
     private static let exportedProfiles = ["<>", "="].map { comparison in
         SQL(

@@ -71,13 +71,14 @@ extension StoreConnection {
         let key = isBound ? boundKey : query.keyID
         if row.text(AccessTokenColumn.keyID) != key ?? "" { return "bound to another key" }
         let variant = query.requestedClaims == nil ? "" : TokenVariant(requestedClaims: query.requestedClaims).text
-        return row.text(AccessTokenColumn.variant) == variant ? nil : "issued for other claims"
+        if row.text(AccessTokenColumn.variant) == variant { return nil }
+        return "issued for other claims, or to a web API on behalf of its user"
     }
 
     private func failure(_ candidate: AccessTokenCandidate?, _ row: Row, _ query: TokenQuery) -> String? {
         guard let candidate else {
-            let granted = Scope(row.text(AccessTokenColumn.target))
-            return "lacks \(query.scope.missing(from: granted).text)"
+            let missing = query.scope.missing(from: Scope(row.text(AccessTokenColumn.target))).text
+            return missing.isEmpty ? "granted for another scope" : "lacks \(missing)"
         }
         if candidate.expiresOn <= now { return "has ended" }
         if candidate.isFromTheFuture { return "was stored in the future, so a clock is or was wrong" }

@@ -66,8 +66,19 @@ struct BadDocumentTests {
             ),
             (
                 #" [{"tokenType":"Bearer"}]"#, [],
-                "the document is a JSON list, as ADAL wrote its cache, and that of MSAL is an object; "
-                    + "if it is one of ADAL, sign in instead, as it cannot be imported"
+                "the document is a JSON list, and an MSAL cache is an object; "
+                    + "if it is a cache of ADAL or of an early MSAL.NET, sign in instead, as it cannot be imported"
+            ),
+            (#"eyJBY2Nlc3NUb2tlbiI6e319"#, [], "the document is in Base64; decode it, and import the result"),
+            (
+                #"{"u1.t1-login.windows.net-accesstoken-c1-t1-read":{"credentialType":"AccessToken"}}"#, [],
+                "the document has no bucket of an MSAL cache, such as AccessToken, but the entries that MSAL.js keeps "
+                    + "in a browser or in memory; sign in instead, or import what MSAL for Node has serialized"
+            ),
+            (
+                #"{"c1_t1_AppTokenCache":{"AccessToken":{}}}"#, [],
+                "the document has no bucket of an MSAL cache, such as AccessToken, but whole caches, each under a "
+                    + "name; import each of them by itself"
             ),
         ] as [(String, [UInt8], String)]
     )

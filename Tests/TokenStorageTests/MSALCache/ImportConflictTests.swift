@@ -214,7 +214,10 @@ struct ImportConflictTests {
         )
         let fixture = try TestStore(document)
         #expect(try fixture.request("s1") == .hit("a"))
-        #expect(try fixture.request("s1", at: "https://login.microsoftonline.com/t1") == .hit("a"))
+        for authority in ["microsoftonline.com/t1", "microsoftonline.com/Contoso.OnMicrosoft.com", "windows.net/t1"] {
+            #expect(try fixture.request("s1", at: "https://login.\(authority)") == .hit("a"), "\(authority)")
+        }
+        #expect(try fixture.store.accounts(matching: .tenant("Contoso.onmicrosoft.com")).count == 1)
         #expect(try fixture.rows("AccessToken").map { $0["realm"] } == ["contoso.onmicrosoft.com"])
     }
 

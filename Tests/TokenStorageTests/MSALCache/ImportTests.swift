@@ -63,6 +63,21 @@ struct ImportTests {
         )
     }
 
+    @Test func `what early releases of MSAL.NET and of MSAL for Node called by other names is read`() throws {
+        let token = JSONValue.accessToken("a", "s1", ["extended_expires_on": nil, "ext_expires_on": "1900000000"])
+        let document = JSONValue.cache(
+            accessTokens: [token],
+            refreshTokens: [.refreshToken("r1"), .refreshToken("r2", ["familyId": "1"])]
+        )
+        let fixture = try TestStore(document)
+        let row = try fixture.rows("AccessToken")[0]
+        #expect(row["extended_expires_on"] == "1900000000")
+        #expect(row["ext_expires_on"] == "1900000000")
+        let families = try fixture.rows("RefreshToken").map { ($0["secret"].text ?? "", $0["family_id"].text ?? "") }
+        #expect(families.map { $0.0 + $0.1 }.sorted() == ["r1", "r21"])
+        #expect(try fixture.take(fixture.export()).changes == 0)
+    }
+
     @Test func `ID tokens of several hosts, tenants and clients are all kept, older ones too`() throws {
         try expectRoundTrip(
             .cache(idTokens: [
