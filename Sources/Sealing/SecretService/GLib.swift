@@ -7,9 +7,6 @@ import Glibc
 import Musl
 #endif
 
-#if os(Linux)
-import OAuth
-
 /// The functions of GLib that ``Keyring`` calls.
 ///
 /// `@unchecked Sendable`: it holds addresses of functions, which never change; the library stays loaded for good.
@@ -90,7 +87,6 @@ struct GLib: @unchecked Sendable {
         )
     }
 }
-#endif
 
 /// libsecret and the libraries below it, loaded at first use.
 ///

@@ -98,9 +98,7 @@ final class Keyring {
         .provideKey("unlock it, such as by logging in to the desktop")
     )
 }
-#endif
 
-#if os(Linux)
 /// A `GCancellable`, which any thread may use to stop what another one waits for.
 ///
 /// `@unchecked Sendable`: both fields are set once, and GLib lets every thread call every function of a `GCancellable`.

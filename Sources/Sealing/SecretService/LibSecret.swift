@@ -47,12 +47,6 @@ struct LibSecret: @unchecked Sendable {
         Remedy(.install, "install libsecret 0.20 or later")
     )
 }
-#endif
-
-#if os(Linux)
-import OAuth
-
-import OAuth
 
 extension LibSecret {
     private static let objectType: UInt = 20 << 2

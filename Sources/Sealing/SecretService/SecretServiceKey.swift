@@ -7,15 +7,6 @@ import Glibc
 import Musl
 #endif
 
-#if os(Linux)
-import OAuth
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A key in the desktop's keyring, behind the Secret Service D-Bus API.
 struct SecretServiceKey {
     let context: KeySourceContext
@@ -110,6 +101,7 @@ struct SecretServiceKey {
     #endif
 }
 
+#if os(Linux)
 /// Work on a separate thread, so that a caller can stop waiting for it.
 private final class TimedThread<Value: Sendable>: Sendable {
     private let value = LockedValue<Value?>(nil)
