@@ -32,7 +32,7 @@ extension TokenManager {
             return try clients ?? store.clientIDs(of: account)
         }
         guard scope == .everywhere else {
-            let removed = try await store.perform { try $0.signOut(account, clients: clients) }
+            let removed = try await store.performRemoval { try $0.signOut(account, clients: clients) }
             return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
         }
         let locks = try await refreshLocks(of: account, clients: known)
@@ -61,7 +61,7 @@ extension TokenManager {
         var reports = await revocation.revoke(tokens)
         let removed: (deleted: [StoredRefreshToken], erasure: Erasure)
         do {
-            removed = try await store.perform { try $0.signOut(account, clients: clients) }
+            removed = try await store.performRemoval { try $0.signOut(account, clients: clients) }
         } catch let error as TokenStoreError where reports.values.contains(.revoked) {
             throw error.afterRevocation()
         }

@@ -222,7 +222,7 @@ public final class TokenManager: Sendable {
         // What the issuer told others during the wait applies to this request too.
         let since = turn.wasWaitedFor ? start : nil
         // What an earlier refresh could not store is newer than what the store has.
-        _ = try await store.perform { try $0.takeInAnswers() }
+        try await store.perform { try $0.takeInAnswers() }
         var choices = 0
         while true {
             let request = try await sufficient(request, passingOver: before)

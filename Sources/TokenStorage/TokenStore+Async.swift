@@ -20,6 +20,16 @@ extension TokenStore {
         try await connections.writing.run { try body(self) }
     }
 
+    /// Runs `body`, which deletes rows, away from the threads of Swift concurrency; it keeps no other write waiting
+    /// while it waits for who reads them.
+    ///
+    /// It runs even if the task is cancelled.
+    package func performRemoval<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await connections.removing.run { try body(self) }
+    }
+
     /// Runs `body`, which only reads, away from the threads of Swift concurrency; it waits for no write.
     package func performRead<Result: Sendable>(
         _ body: @escaping @Sendable (TokenStore) throws -> Result
@@ -87,13 +97,13 @@ extension TokenStore {
     /// Signs an account out of a client, unless the task is cancelled before it is its turn.
     @discardableResult
     public func removeAccount(_ account: Account.ID, client: String) async throws -> Erasure {
-        try await writing { try $0.removeAccount(account, client: client) }
+        try await removing { try $0.removeAccount(account, client: client) }
     }
 
     /// Removes an account with the tokens and claims of every client, unless the task is cancelled before its turn.
     @discardableResult
     public func removeAccount(_ account: Account.ID) async throws -> Erasure {
-        try await writing { try $0.removeAccount(account) }
+        try await removing { try $0.removeAccount(account) }
     }
 
     /// Removes exactly `token`, as the issuer has refused it, unless the task is cancelled before its turn.
@@ -101,15 +111,15 @@ extension TokenStore {
     /// - Returns: false if another one is in its place by now, which stays.
     @discardableResult
     public func removeRefreshToken(_ token: StoredRefreshToken) async throws -> Bool {
-        try await writing { try $0.removeRefreshToken(token) }
+        try await removing { try $0.removeRefreshToken(token) }
     }
 
     /// Deletes access tokens that have ended, unless the task is cancelled before its turn.
-    public func purgeExpired() async throws -> PurgeCounts { try await writing { try $0.purgeExpired() } }
+    public func purgeExpired() async throws -> PurgeCounts { try await removing { try $0.purgeExpired() } }
 
     /// Deletes the accounts that `policy` leaves, unless the task is cancelled before its turn.
     public func purge(_ policy: AccountPolicy) async throws -> PurgeCounts {
-        try await writing { try $0.purge(policy) }
+        try await removing { try $0.purge(policy) }
     }
 
     /// Takes in an MSAL unified cache, in one commit, unless the task is cancelled before its turn.
@@ -154,6 +164,12 @@ extension TokenStore {
     /// between them.
     public func changes() async throws -> AsyncStream<StoreChange> {
         try await connections.reading.runUnlessCancelled { try self.changes() }
+    }
+
+    private func removing<Result: Sendable>(
+        _ body: @escaping @Sendable (TokenStore) throws -> Result
+    ) async throws -> Result {
+        try await connections.removing.runUnlessCancelled { try body(self) }
     }
 
     private func writing<Result: Sendable>(

@@ -113,7 +113,7 @@ public final class PublicClientApplication: Sendable {
     /// Removes everything that this client knows of an account from this machine; the issuer is not asked.
     public func remove(_ account: Account) async throws {
         let client = configuration.clientID
-        _ = try await store.perform { try $0.removeAccount(account.id, client: client) }
+        _ = try await store.performRemoval { try $0.removeAccount(account.id, client: client) }
     }
 
     /// Ends the account's session at the issuer where that offers it, then removes the account.

@@ -67,7 +67,9 @@ private struct BrowserCommand: Sendable {
 
     /// How long a program may take to say that it cannot; a browser itself runs on.
     private static let patience: Duration = .seconds(2)
-    private static let queue = DispatchQueue(label: "tokenstore.browser", attributes: .concurrent)
+
+    /// A thread: a concurrent queue would take those of Swift's tasks.
+    private static var thread: DispatchQueue { DispatchQueue(label: "tokenstore.browser") }
 
     init(_ command: String, environment: [String: String]) {
         words = command.parts(separatedBy: " ")
@@ -79,7 +81,7 @@ private struct BrowserCommand: Sendable {
     /// - Returns: false if it cannot be started, or fails at once.
     func run(_ address: String) async -> Bool {
         await withCheckedContinuation { continuation in
-            Self.queue.async { continuation.resume(returning: start(arguments(address))) }
+            Self.thread.async { continuation.resume(returning: start(arguments(address))) }
         }
     }
 
@@ -98,7 +100,7 @@ private struct BrowserCommand: Sendable {
             usleep(10_000)
         }
         // Unless it is waited for, it stays in the process table.
-        Self.queue.async {
+        Self.thread.async {
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }

@@ -5,6 +5,14 @@ import NIOPosix
 import OAuth
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A listener on loopback that takes one answer from the browser
 /// ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
 package struct RedirectListener: Sendable {
@@ -29,22 +37,8 @@ package struct RedirectListener: Sendable {
         start = StartAddress()
         var routes = RedirectRoutes(path: place.path, mode: mode, pendingRedirect: pendingRedirect, start: start)
         routes.endsSession = endsSession
-        let connections = OpenConnections()
-        var channels: [any Channel] = []
-        var port = place.port ?? 0
-        for (index, address) in place.addresses.enumerated() {
-            do {
-                let channel = try await Self.bootstrap(routes, connections).bind(host: address, port: port).get()
-                channels.append(channel)
-                port = channel.localAddress?.port ?? port
-            } catch {
-                // A machine may be without the second family.
-                guard index == 0 else { continue }
-                let shown = place.port.map { "port \($0) of \(address)" } ?? address
-                let reason = (error as? IOError)?.words ?? "\(error)"
-                throw SignInError.noListener("\(shown) cannot be listened on (\(reason))")
-            }
-        }
+        let bootstrap = Self.bootstrap(routes, OpenConnections())
+        let (channels, port) = try await Self.channels(bootstrap, on: place.addresses, port: place.port)
         self.channels = channels
         redirectURI = place.text(port: port)
         origin = "http://\(place.host == "localhost" ? "127.0.0.1" : place.host):\(port)"
@@ -62,6 +56,36 @@ package struct RedirectListener: Sendable {
         for channel in channels {
             do { try await channel.close() } catch { continue }  // closed already
         }
+    }
+
+    /// Listens on one port of all `addresses`; on any that is free where `port` is nil.
+    private static func channels(
+        _ bootstrap: ServerBootstrap,
+        on addresses: [String],
+        port: Int?,
+        attempts: Int = 8
+    ) async throws -> ([any Channel], port: Int) {
+        var (channels, found) = ([any Channel](), port ?? 0)
+        for address in addresses {
+            do {
+                let channel = try await bootstrap.bind(host: address, port: found).get()
+                channels.append(channel)
+                found = channel.localAddress?.port ?? found
+            } catch {
+                let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
+                // A machine may be without the second family. Where another program listens there, the browser may give
+                // that one the answer.
+                guard channels.isEmpty || isTaken else { continue }
+                for channel in channels { try? await channel.close() }
+                guard port != nil || !isTaken || attempts == 1 else {
+                    return try await Self.channels(bootstrap, on: addresses, port: nil, attempts: attempts - 1)
+                }
+                let shown = port.map { "port \($0) of \(address)" } ?? address
+                let reason = (error as? IOError)?.words ?? "\(error)"
+                throw SignInError.noListener("\(shown) cannot be listened on (\(reason))")
+            }
+        }
+        return (channels, found)
     }
 
     private static func bootstrap(_ routes: RedirectRoutes, _ connections: OpenConnections) -> ServerBootstrap {

@@ -17,6 +17,26 @@ package enum LoopbackSocket {
         return (listener, Int(UInt16(bigEndian: address.sin_port)))
     }
 
+    /// A socket that accepts connections of the newer family, and its port; nil where the machine has no such address.
+    package static func listenerOfIPv6() throws -> (Int32, Int)? {
+        let listener = socket(AF_INET6, stream, 0)
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 128) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        if isListening { return (listener, Int(UInt16(bigEndian: address.sin6_port))) }
+        let problem = POSIXError.Code(rawValue: errno) ?? .EADDRNOTAVAIL
+        if listener >= 0 { close(listener) }
+        guard [.EADDRNOTAVAIL, .EAFNOSUPPORT, .EBADF].contains(problem) else { throw POSIXError(problem) }
+        return nil
+    }
+
     /// The next connection; negative when the listener is shut down.
     package static func client(of listener: Int32) -> Int32 {
         while true {

@@ -22,6 +22,9 @@ public final class StoreConnections: Sendable {
 
     /// What an issuer answered does not wait behind other writes.
     package let answering: WorkQueue
+
+    /// What deletes rows waits for who reads them, so that they are in no log, and no other write waits behind it.
+    package let removing: WorkQueue
     let filing = WorkQueue("filing", threads: 8)
     package let reading = WorkQueue("reading", threads: 8)
 
@@ -53,6 +56,7 @@ public final class StoreConnections: Sendable {
         self.engine = engine
         writing = WorkQueue("writing", threads: writers)
         answering = WorkQueue("answering", threads: writers)
+        removing = WorkQueue("removing", threads: writers)
     }
 
     /// The options with the clock of the server where the store is on one.

@@ -6,19 +6,23 @@ import Synchronization
 ///
 /// The threads of Swift concurrency are as few as the machine's cores. One that waits for a disk or for another process
 /// keeps every task waiting, and a thread for each call would be a hundred threads that wait for one lock.
+///
+/// Each thread is a serial queue. A concurrent one would share its threads with Swift's tasks, and of those that wait a
+/// new one takes the place after a second only.
 package final class WorkQueue: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var threads = 0
+        var idle: [DispatchQueue] = []
     }
 
     private let limit: Int
-    private let queue: DispatchQueue
+    private let name: String
     private let state = LockedValue(State())
 
     package init(_ name: String, threads limit: Int) {
         self.limit = limit
-        queue = DispatchQueue(label: "tokenstore.\(name)", attributes: .concurrent)
+        self.name = "tokenstore.\(name)"
     }
 
     /// How much work has not begun yet.
@@ -51,25 +55,27 @@ package final class WorkQueue: Sendable {
         }
     }
 
-    private func submit(_ work: @escaping @Sendable () -> Void) {
-        let isThreadFree = state.withLock { state in
+    /// Runs `work`, for which nobody waits.
+    func submit(_ work: @escaping @Sendable () -> Void) {
+        let thread = state.withLock { state -> DispatchQueue? in
             state.waiting.append(work)
-            guard state.threads < limit else { return false }
+            guard state.threads < limit else { return nil }
             state.threads += 1
-            return true
+            return state.idle.popLast() ?? DispatchQueue(label: name)
         }
-        if isThreadFree { queue.async { self.work() } }
+        if let thread { thread.async { self.work(on: thread) } }
     }
 
     /// Runs on one thread until nothing waits.
-    private func work() {
-        while let next = next() { next() }
+    private func work(on thread: DispatchQueue) {
+        while let next = next(on: thread) { next() }
     }
 
-    private func next() -> (@Sendable () -> Void)? {
+    private func next(on thread: DispatchQueue) -> (@Sendable () -> Void)? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
                 state.threads -= 1
+                state.idle.append(thread)
                 return nil
             }
             return state.waiting.removeFirst()

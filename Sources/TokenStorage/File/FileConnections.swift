@@ -175,14 +175,8 @@ final class FileConnections: Sendable {
         }
         let session = try StoreOpener(path: path, options: options).open()
         session.ownCommits = watch.ownCommits
-        guard options.unlocks, try !PendingFile.all(of: path).isEmpty else { return session }
-        do {
-            let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
-            defer { withExtendedLifetime(lock) {} }
-            _ = try session.takeInAnswers()
-        } catch {
-            // A caller that depends on what is in the files asks for it again, and is told why it cannot be had.
-        }
+        // A caller that depends on what is in the files asks for it again, and is told why it cannot be had.
+        if options.unlocks { try? session.takeInAnswersIfUnlocked() }
         return session
     }
 

@@ -110,10 +110,10 @@ final class FileWatch: @unchecked Sendable {
         // Each is numbered one above the one before; else some are missing.
         let isWhole =
             !news.events.isEmpty && new.count <= Self.longestLook
-            && zip(news.events, lastEvent...).allSatisfy { $0.id == $1 }
+            && news.events.enumerated().allSatisfy { $1.id == lastEvent &+ Int64($0) }
         let isTold = isAccounted && isSameKey && isWhole && !new.contains(nil)
         cache.follow(sign, to: now, without: isTold ? new.compactMap(\.self) : nil)
-        lastEvent = isWhole ? lastEvent + Int64(new.count) : try session.lastEvent()
+        lastEvent = isWhole ? lastEvent &+ Int64(new.count) : try session.lastEvent()
         version = now
     }
 

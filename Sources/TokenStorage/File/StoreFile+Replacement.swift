@@ -33,7 +33,7 @@ extension StoreFile {
         } catch {
             remove(path.unfinished)
             // What could not be put back is only there.
-            let isBack = try FileStatus.isAbsent(kept + "-wal") || isSame(kept + "-wal", path.log)
+            let isBack = FileStatus.isAbsent(kept + "-wal") || (try? isSame(kept + "-wal", path.log)) ?? false
             if isBack { remove(kept) }
             throw error
         }

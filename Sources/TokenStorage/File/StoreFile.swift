@@ -181,8 +181,10 @@ struct StoreFile {
     /// Whether two files hold the same bytes.
     func isSame(_ one: String, _ other: String) throws -> Bool {
         guard FileStatus(one)?.size == FileStatus(other)?.size else { return false }
-        let (first, second) = (try StoreFile.reading(one), try StoreFile.reading(other))
-        defer { for descriptor in [first, second] { close(descriptor) } }
+        let first = try StoreFile.reading(one)
+        defer { close(first) }
+        let second = try StoreFile.reading(other)
+        defer { close(second) }
         var (left, right) = ([UInt8](repeating: 0, count: 1 << 16), [UInt8](repeating: 0, count: 1 << 16))
         var offset: off_t = 0
         while true {
@@ -208,7 +210,12 @@ struct StoreFile {
         guard descriptor >= 0 else { throw failure("created", name) }
         defer { close(descriptor) }
         // The umask may have taken from the owner as well; SQLite gives its log the mode of the database.
-        guard fchmod(descriptor, 0o600) == 0 else { throw failure("protected", name) }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            let error = failure("protected", name)
+            // Nothing is in it, and the next attempt needs the name.
+            _ = unlink(name)
+            throw error
+        }
     }
 
     /// A descriptor of an existing file for writing, or -1.

@@ -61,7 +61,10 @@ package struct StoreFiles {
         let parts = PathParts(file)
         let directory = PathParts.partlyResolved(parts.directory)
         let isDirectory = path.missingDirectories().missing.contains(PathParts.join(directory, parts.name))
-        guard !isDirectory, !parts.name.isEmpty, directory != path.directory || !owns(parts.name) else {
+        guard !isDirectory, !parts.name.isEmpty else {
+            throw .invalidArgument("\(file) is a directory", .correct("name a file that keeps the key"))
+        }
+        guard directory != path.directory || !owns(parts.name) else {
             throw .invalidArgument(
                 "\(file) is a name of the store's own files",
                 .correct("keep the key under another one")

@@ -6,10 +6,11 @@ extension TokenStore {
     /// Seals everything anew under a new data key, or, given a `source`, wraps the data keys under a key from there.
     ///
     /// Killed at any moment, every value stays readable, and the next call finishes the work. Others may read and
-    /// write meanwhile. When it returns, nothing sealed under the old key is in any file.
+    /// write meanwhile. When it returns, the store's own files hold nothing that is sealed under the old data key;
+    /// copies beside the store and backups still do.
     ///
-    /// A stolen copy of the store and its key also opens what is sealed later, unless both keys
-    /// change: that is `afterLeak`, which needs a `source` with another key. What was in the copy stays open to them.
+    /// A stolen copy of the store and its key also opens what is sealed later, unless both keys change: that is
+    /// `afterLeak`, which needs a `source` with another key. What is in the stolen copy can still be read.
     ///
     /// - Throws: ``TokenStoreError/Code/busy`` if another process is rekeying.
     public func rekey(
@@ -54,8 +55,8 @@ extension TokenStore {
     }
 
     private static let adviceOnRefreshes =
-        "a refresh that was under way has not ended, or its program was ended, and if that runs and cannot have the new "
-        + "key, it says that the tokens were not stored, and the account has to sign in again"
+        "a refresh that began before has not ended, and if its program still runs and cannot get the new key, it cannot "
+        + "store the tokens, and the account has to sign in again"
 
     /// Seals everything anew under the current data key, and takes the older ones away.
     ///
@@ -96,7 +97,7 @@ extension TokenStore {
             guard ContinuousClock.now < end else { return false }
             pauses.next(until: end)
             // That ends the refresh whose answer it is.
-            try takeInAnswers(by: session)
+            try session.takeInAnswersIfUnlocked()
         }
         return true
     }
@@ -262,8 +263,8 @@ extension StoreConnection {
     }
 
     private static let adviceOnLeak =
-        "what was in the store when it leaked stays open to those who have it: sign out and in again, so that the issuer "
-        + "ends the old tokens"
+        "whoever has the leaked copy can still read what was in it: sign out and in again, so that the issuer ends the "
+        + "old tokens"
 
     /// What becomes of the key file that the store has moved away from.
     private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
@@ -273,8 +274,8 @@ extension StoreConnection {
             return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
         }
         return
-            "the old key file \(file) still opens old copies of the store, and no store beside it needs it, so delete it "
-            + "when no copy elsewhere does"
+            "no store beside it needs the old key file \(file) any more, but old copies and backups may, so delete it "
+            + "once you need none of those"
     }
 }
 

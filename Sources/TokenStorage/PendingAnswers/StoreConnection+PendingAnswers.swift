@@ -51,6 +51,15 @@ extension StoreConnection {
         return taken
     }
 
+    /// The same, unless another has the lock, who is not waited for: that one may wait for this connection.
+    func takeInAnswersIfUnlocked() throws {
+        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return }
+        let lock = try KernelLock(of: path)
+        guard try lock.tryLock(.pendingAnswers, of: path) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        _ = try takeInAnswers()
+    }
+
     /// The answer in a file.
     ///
     /// - Throws: ``UnreadableAnswer``; an error of the key source, which leaves all of them as they are.

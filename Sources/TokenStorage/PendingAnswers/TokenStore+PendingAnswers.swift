@@ -37,21 +37,13 @@ extension TokenStore {
 
     /// Stores the answers that wait in files beside the store, if there are any.
     ///
-    /// - Returns: whether there were.
     /// - Throws: ``TokenStoreError`` if the store cannot take them now.
-    @discardableResult
-    package func takeInAnswers() throws -> Bool {
-        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return false }
-        return try withWriter { try takeInAnswers(by: $0) }
-    }
-
-    /// The same by a caller who has the connection that writes.
-    @discardableResult
-    func takeInAnswers(by session: StoreConnection) throws -> Bool {
-        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return false }
+    package func takeInAnswers() throws {
+        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return }
+        // The lock first, as whoever writes a file has it and then wants the connection that writes.
         let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
-        return try !session.takeInAnswers().isEmpty
+        try withWriter { _ = try $0.takeInAnswers() }
     }
 
     /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.

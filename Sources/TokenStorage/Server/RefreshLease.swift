@@ -47,7 +47,7 @@ final class RefreshLease: Sendable {
     deinit {
         guard !state.withLock(\.isOver) else { return }
         // Nobody has waited for the release, and nobody waits for this one.
-        Self.renewals.async { [store, account, holder] in _ = try? store.endLease(holder, of: account) }
+        Self.renewals.submit { [store, account, holder] in _ = try? store.endLease(holder, of: account) }
     }
 
     enum Outcome {
@@ -83,17 +83,24 @@ final class RefreshLease: Sendable {
     }
 
     /// Renewals have threads of their own: tasks may wait for a thread longer than a lease lasts.
-    private static let renewals = DispatchQueue(label: "tokenstore.leases", attributes: .concurrent)
+    private static let renewals = WorkQueue("leases", threads: 8)
+
+    /// Where a renewal waits until it is due.
+    private static let clock = DispatchQueue(label: "tokenstore.leases.clock")
 
     /// Renews the lease now and then while the refresh may last.
     private func renewLater(after interval: DispatchTimeInterval = RefreshLease.renewalInterval) {
-        Self.renewals.asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, state.withLock({ !$0.isOver && ContinuousClock.now < $0.limit }) else { return }
-            // While the server is away nobody else takes the lease, also if it ends meanwhile.
-            let isHeld = try? renew()
-            if isHeld == false { return }
-            renewLater(after: isHeld == nil ? Self.retryInterval : Self.renewalInterval)
+        Self.clock.asyncAfter(deadline: .now() + interval) { [weak self] in
+            Self.renewals.submit { [weak self] in self?.renewIfNeeded() }
         }
+    }
+
+    private func renewIfNeeded() {
+        guard state.withLock({ !$0.isOver && ContinuousClock.now < $0.limit }) else { return }
+        // While the server is away nobody else takes the lease, also if it ends meanwhile.
+        let isHeld = try? renew()
+        if isHeld == false { return }
+        renewLater(after: isHeld == nil ? Self.retryInterval : Self.renewalInterval)
     }
 
     /// Lets it be renewed for as long as an answer may wait for the server: who took it before would send the refresh

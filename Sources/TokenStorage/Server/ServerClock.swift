@@ -27,8 +27,9 @@ package final class ServerClock: Sendable {
     /// Takes over what the server said at some moment since `start`, by this machine, in milliseconds.
     func learn(_ server: Int64, since start: Date) {
         let here = (start.timeIntervalSince1970 + own().timeIntervalSince1970) * 500
-        let found = server - Int64(here)
+        let found = server.subtractingReportingOverflow(Int64(here))
+        guard !found.overflow else { return }
         // Clocks that are kept by the network differ by less than an answer takes.
-        difference.store(abs(found) < 1_000 ? 0 : found, ordering: .relaxed)
+        difference.store(found.partialValue.magnitude < 1_000 ? 0 : found.partialValue, ordering: .relaxed)
     }
 }

@@ -151,6 +151,7 @@ final class ServerConnections: Sendable {
                 } catch is ReplacedStore where ContinuousClock.now < end {
                     // Nothing was written: it shows at the beginning of a transaction.
                     forget()
+                    pauses.next(until: end)
                 }
             }
         }

@@ -165,8 +165,6 @@ final class ServerWatch: Sendable {
     private func watch(_ storeID: [UInt8]) throws {
         let source = try CommitSource(address, ServerChange.channel(of: storeID), settings)
         let spreadsRows = try source.use { $0.spreadsRows }
-        // What was announced while nobody listened was missed.
-        empty()
         var (next, lowest, before) = (ContinuousClock.now, Int64?.none, Int64?.none)
         while !isStopped {
             let start = ContinuousClock.now
@@ -203,6 +201,9 @@ final class ServerWatch: Sendable {
     private func look(by source: CommitSource, from lowest: Int64?, at start: ContinuousClock.Instant) throws -> Int64 {
         guard let lowest else {
             let first = try source.use { try $0.integer(Self.oldest) } ?? 0
+            // What was announced while nobody listened was missed. After the question: what is committed from then on
+            // is found by the next look.
+            empty()
             trust(from: start)
             return first
         }

@@ -5,9 +5,9 @@ import SQL
 extension TokenStore {
     /// Brings a store to the schema of this version, on a server with the role that owns its tables.
     ///
-    /// A file is brought there by opening it for writing as well; a server never is by a program that starts. Programs
-    /// of the version before go on meanwhile, unless a step shuts them out. Killed at any moment, it goes on where it
-    /// was when it runs again. A trial (`dryRun`) only says which steps there are.
+    /// A file is also migrated by opening it for writing; a store on a server by this alone. Programs of the previous
+    /// version keep working meanwhile, unless a step excludes them. Killed at any moment, it goes on where it was when
+    /// it runs again. A trial (`dryRun`) only says which steps there are.
     ///
     /// - Returns: the steps that were taken.
     /// - Throws: ``TokenStoreError/Code/noStore``, ``TokenStoreError/Code/newerStore``,

@@ -5,6 +5,7 @@ import LocalIdentityProvider
 import OAuth
 import SignIn
 import Synchronization
+import TestSupport
 import Testing
 
 struct ListenerTests {
@@ -107,6 +108,20 @@ struct ListenerTests {
         #expect(result.account.name == "Noa Vidal")
         try await eventually("room for newer connections") {
             idle.withLock { $0.prefix(50).allSatisfy(LoopbackClient.isClosed) }
+        }
+    }
+
+    @Test func `a port that another program has of the second family is in use`() async throws {
+        // Without such an address there is nothing to take.
+        guard let (socket, port) = try LoopbackSocket.listenerOfIPv6() else { return }
+        defer { close(socket) }
+        try await SignInScene.open { scene in
+            let application = try scene.application(AbsentUser(), redirectURI: "http://localhost:\(port)/")
+            let error = try await signInError {
+                _ = try await application.acquireToken(InteractiveRequest(scope: SignInScene.toDo))
+            }
+            #expect(error?.code == .noListener)
+            #expect(error?.problem == "port \(port) of ::1 cannot be listened on (address already in use)")
         }
     }
 

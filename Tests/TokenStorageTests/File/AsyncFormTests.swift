@@ -40,13 +40,13 @@ struct AsyncFormTests {
     @Test func `a write is not done after its task was cancelled while it waited`() async throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let store = fixture.store
-        let occupation = try await OccupiedQueue(store.connections.writing)
+        let occupation = try await OccupiedQueue(store.connections.removing)
         let removal = Task { try await store.removeAccount(Fixture.account) }
         #expect(await occupation.hasWaiting(1))
         removal.cancel()
         await #expect(throws: CancellationError.self) { try await removal.value }
         occupation.end()
-        try await store.perform { _ in }
+        try await store.performRemoval { _ in }
         #expect(try await store.accountCount() == 1)
     }
 

@@ -60,7 +60,7 @@ struct AsyncThreadTests {
         },
     ]
 
-    static let writes: [Write] = [
+    static let removals: [Write] = [
         Write("removeAccount of a client") { store, _ in
             try await store.removeAccount(Fixture.account, client: Fixture.client)
         },
@@ -68,6 +68,9 @@ struct AsyncThreadTests {
         Write("removeRefreshToken") { store, token in try await store.removeRefreshToken(token) },
         Write("purgeExpired") { store, _ in _ = try await store.purgeExpired() },
         Write("purge") { store, _ in _ = try await store.purge(.all) },
+    ]
+
+    static let writes: [Write] = [
         Write("importMSALCache") { store, _ in
             _ = try await store.importMSALCache(Data("{}".utf8), isKnownFormat: true)
         },
@@ -87,7 +90,6 @@ struct AsyncThreadTests {
         let inspection = try await TokenStore.inspect(at: fixture.path, options: fixture.options)
         let store: any StoreReading = isInspection ? try #require(inspection) : fixture.store
         for form in Self.reads { try await form.call(store, token) }
-        // Once for all forms: it takes seconds until so many threads wait.
         let occupation = try await OccupiedQueue(store.connections.reading, threads: 8)
         for (count, form) in Self.reads.enumerated() {
             let task = Task { try await form.call(store, token) }
@@ -98,13 +100,15 @@ struct AsyncThreadTests {
         occupation.end()
     }
 
-    @Test func `what writes waits for the thread that writes, and not once it is cancelled`() async throws {
+    @Test(arguments: [true, false])
+    func `what writes waits for the thread that writes, and not once it is cancelled`(isRemoval: Bool) async throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         let token = try fixture.currentRefreshToken()
         let before = try fixture.export()
-        let occupation = try await OccupiedQueue(fixture.store.connections.writing)
-        for (count, form) in Self.writes.enumerated() {
+        let connections = fixture.store.connections
+        let occupation = try await OccupiedQueue(isRemoval ? connections.removing : connections.writing)
+        for (count, form) in (isRemoval ? Self.removals : Self.writes).enumerated() {
             let task = Task { try await form.call(fixture.store, token) }
             #expect(await occupation.hasWaiting(count + 1), "\(form.testDescription)")
             task.cancel()

@@ -1,6 +1,8 @@
 import Database
+import Dispatch
 import Foundation
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -184,6 +186,31 @@ struct ForgettingTests {
         #expect(try fixture.store.accounts().isEmpty)
         _ = try fixture.store.purgeExpired()
         try expectNothingPlanted(fixture)
+    }
+
+    @Test func `a removal that waits for another reader keeps no other write waiting`() async throws {
+        let fixture = try TestStore()
+        try fixture.take(Self.document())
+        let (store, other) = (fixture.store, try fixture.another())
+        let isReading = LockedValue(false)
+        let end = DispatchSemaphore(value: 0)
+        let reader = Thread {
+            try? other.read { session in
+                try session.connection.read {
+                    _ = try session.connection.integer("SELECT count(*) FROM account")
+                    isReading.withLock { $0 = true }
+                    end.wait()
+                }
+            }
+        }
+        reader.start()
+        while !isReading.withLock(\.self) { await Task.yield() }
+        let removal = Task { try await store.removeAccount(Fixture.account) }
+        while try await store.accountCount() > 0 { await Task.yield() }
+        // Long before the time is over for which the removal waits.
+        try await store.perform { try $0.write { _ in } }
+        end.signal()
+        #expect(try await removal.value == .complete)
     }
 
     @Test func `while another process reads, a purge of everything is unfinished, and the next one finishes it`() throws

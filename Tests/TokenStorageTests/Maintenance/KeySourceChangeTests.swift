@@ -186,7 +186,7 @@ struct KeySourceChangeTests {
             _ = try fixture.store.rekey(to: .file)
             return try fixture.store.rekey(to: .file(fixture.directory.file(name))).note
         }
-        #expect(try advice("one")?.contains("no store beside it needs it, so delete it") == true)
+        #expect(try advice("one")?.contains("no store beside it needs the old key file") == true)
         #expect(try advice("one")?.contains(old) == true)
         _ = try TokenStore.open(at: neighbour, options: fixture.options)
         let note = try #require(try advice("two"))
