@@ -26,9 +26,9 @@ struct StoreArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where the store's key comes from: file, file:PATH, passphrase, passphrase:fd=N, secret-service, "
-                + "keychain, keychain:GROUP, credential:NAME, credential:/PATH, environment or command:/PATH. Fixed when "
-                + "the store is created; then it may be left out, but for a command that TOKENSTORE_KEY_COMMAND does not "
-                + "name. Default for a new store: file.",
+                + "keychain, keychain:GROUP, credential:NAME, credential:/PATH, environment or command:/PATH. The store "
+                + "records it; later calls need it only for command:/PATH, unless TOKENSTORE_KEY_COMMAND names that path. "
+                + "Default for a new store: file.",
             valueName: "source"
         ),
         completion: StoreCompletion.keySources,

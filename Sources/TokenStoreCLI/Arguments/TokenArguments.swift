@@ -15,8 +15,8 @@ struct TokenArguments: ParsableArguments {
         name: [.customShort("s"), .long],
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A scope the token is for; repeatable, or a list with commas or spaces. One that the issuer declined is "
-                + "named. Default: the scope of the sign-in.",
+            "A scope the token is for; repeatable, or a list with commas or spaces. If the issuer declines one, the "
+                + "command says so. Default: the scope of the sign-in, if that names an API.",
             valueName: "scope"
         ),
         completion: StoreCompletion.of(.scope)
@@ -101,7 +101,7 @@ struct TokenArguments: ParsableArguments {
         guard !scope.isEmpty || account.id.hasIssuer || idToken else {
             throw CommandFailure(
                 .usage,
-                "OpenID's own scopes do not name an API",
+                "the sign-in asked for no scope of an API",
                 "give a scope of the API with --scope"
             )
         }

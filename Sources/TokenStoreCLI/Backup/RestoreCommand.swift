@@ -9,10 +9,9 @@ struct RestoreCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Put a backup in the place of the store.",
         discussion: """
-            The backup is checked, and opened with its key, before anything is changed; --key names the key if it is \
-            not where the backup says, and 'tokenstore rekey' then moves it to where the store looks for it. A store \
-            that is there is replaced after a question, or with --yes, and kept beside the new one. No other program \
-            may have it open.
+            The backup is checked, and opened with its key, before anything is changed. If the key is not where the \
+            backup says, name it with --key. A store that is there is replaced after a question, or with --yes, and \
+            kept beside the new one. No other program may have it open.
 
             An issuer that changes refresh tokens with each use refuses those that were used since the backup: these \
             accounts have to sign in again.

@@ -214,7 +214,7 @@ private struct CheckReport {
             try console.line(line.printable)
         }
         if plan.mayHaveLostOthers {
-            try console.line("others may have to sign in again too: a list of accounts or sessions is damaged")
+            try console.line("other accounts may have to sign in again too: a table of accounts or sessions is damaged")
         }
         for (table, rows) in plan.lost {
             let count = rows.map { $0.counting("row") } ?? "an unknown number of rows"

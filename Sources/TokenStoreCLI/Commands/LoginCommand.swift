@@ -11,8 +11,8 @@ struct LoginCommand: ParsableCommand {
         abstract: "Sign in with a browser, another device or on the terminal, and store the session.",
         discussion: """
             Opens the issuer's page in $BROWSER or the desktop's browser, prints its address in case that fails, and \
-            waits for the answer on a loopback port. The issuer must know that address as a redirect URI \
-            (http://127.0.0.1/, or that of --redirect-uri). The account, its claims and its tokens are stored in one \
+            waits for the answer on a loopback port. Register http://127.0.0.1/, or the address that you give with \
+            --redirect-uri, as a redirect URI at the issuer. The account, its claims and its tokens are stored in one \
             commit. If the person cancels (Ctrl-C, or the button of the page) or anything fails, nothing is stored. A \
             cancelled sign-in ends with exit status 9.
 
@@ -68,8 +68,9 @@ struct LoginCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A further parameter of the request, such as audience=https://api.example.com; repeatable. It is not stored: "
-                + "each sign-in needs it, and tokens of one scope replace each other whatever it says.",
+            "A further parameter of the request, such as audience=https://api.example.com; repeatable. It is not stored, "
+                + "so give it at each sign-in. A token replaces an older one of the same scope, also one that was got "
+                + "with another parameter.",
             valueName: "name=value"
         ),
         transform: { try ExtraParameter(parsing: $0) }

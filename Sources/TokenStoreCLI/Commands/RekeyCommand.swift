@@ -9,12 +9,13 @@ struct RekeyCommand: ParsableCommand {
         abstract: "Seal every value anew, or move the store to another key source.",
         discussion: """
             Without --key it makes a new data key and seals every value anew. If it is interrupted, every value stays \
-            readable and the next run finishes it. With --key SOURCE the store's key moves to that new source. The \
-            store records the current source; --current-key names it if the key was moved since.
+            readable and the next run finishes it. With --key SOURCE the key in that source, a new one if there is \
+            none, takes the place of the current key; backups still need the old one. --current-key says where the \
+            current key is, if it is not where the store records it.
 
-            If someone may have both the database and its key, neither is enough: with a copy of both they can read \
-            what is stored later. --leaked changes both keys, with --key for the new one. They can still read what was \
-            stored before, so sign out and in again afterwards.
+            If someone may have both the database and its key, use --leaked: without it that person could also read \
+            what is stored later. It changes both keys, with --key for the new one. What was stored before can still \
+            be read, so sign out and in again afterwards.
 
             Copies of the store that a repair or an update left beside it open with the old keys. The command removes \
             them after a question, or with --yes.
@@ -157,7 +158,9 @@ struct RekeyCommand: ParsableCommand {
             try document(report, source: report.keySource, removed: removed, on: console)
         } else if !console.isQuiet {
             let resumed = report.resumed ? ", finishing a rekey that was interrupted" : ""
-            try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
+            if report.resealed > 0 || arguments.key == nil {
+                try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
+            }
             try console.line("key source \(report.keySource)".printable)
             for file in removed { try console.line("removed \(file)".printable) }
             try console.output.flush()

@@ -6,7 +6,7 @@ struct TagCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tag",
         _superCommandName: "tokenstore",
-        abstract: "Note something of an account, such as its team, or print what is noted.",
+        abstract: "Set tags of an account, such as its team, or print them.",
         discussion: """
             Tags are sealed in the store, and deleted with their account. --tag selects accounts by them. Without \
             NAME=VALUE and --remove the command prints the account's tags. An export has no place for tags.

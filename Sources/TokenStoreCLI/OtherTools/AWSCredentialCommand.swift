@@ -16,9 +16,9 @@ struct AWSCredentialCommand: TokenConsumer {
         _superCommandName: "tokenstore credential",
         abstract: "Be the credential_process of AWS tools: a role's keys for a token.",
         discussion: """
-            Sends the token to AWS's Security Token Service (AssumeRoleWithWebIdentity) and prints the temporary keys of \
-            the role. It is the ID token, or with --scope the access token for that scope. The role must trust the \
-            issuer and the client.
+            Sends the ID token, or with --scope the access token for that scope, to AWS's Security Token Service \
+            (AssumeRoleWithWebIdentity), and prints the temporary keys of the role. The role must trust the issuer and \
+            the client.
 
             ~/.aws/config
               [profile mara]

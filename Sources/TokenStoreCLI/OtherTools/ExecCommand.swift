@@ -9,9 +9,9 @@ struct ExecCommand: TokenConsumer {
         _superCommandName: "tokenstore",
         abstract: "Run a command with a token in an environment variable.",
         discussion: """
-            COMMAND takes the place of this program: signals go to it and its exit status is that of 'tokenstore'. No \
-            shell is involved, and the token is in none of its arguments, which other users of the machine can see. If \
-            there is no token, COMMAND does not run. The passphrase, the key and the server's address of the store \
+            COMMAND takes the place of this program: it gets the signals, and its exit status is that of 'tokenstore'. \
+            No shell is involved. The token is in no argument of COMMAND, as other users of the machine can see those. \
+            If there is no token, COMMAND does not run. The passphrase, the key and the server's address of the store \
             (TOKENSTORE_PASSPHRASE, TOKENSTORE_KEY, TOKENSTORE_DATABASE_URL, and TOKENSTORE_PATH where it names a \
             server) are not handed on, nor is the file of --key passphrase:fd=N.
 

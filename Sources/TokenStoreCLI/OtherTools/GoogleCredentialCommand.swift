@@ -14,9 +14,9 @@ struct GoogleCredentialCommand: TokenConsumer {
         abstract: "Be the executable of Google Cloud's workforce or workload identity federation.",
         discussion: """
             Prints the subject token that Google exchanges: the ID token, or with --scope the access token for that \
-            scope, which must be a JWT. As Google's libraries ask for it, an error is part of the answer, the exit \
-            status is 0 then too, and nothing is on standard error, which some read as part of the answer. Google's \
-            libraries run it only with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1. A file for the answer (output_file) \
+            scope, which must be a JWT. Google's libraries expect errors in the answer itself, so the exit status is 0 \
+            even then, and nothing is written to standard error, which some of them read as part of the answer. They \
+            run it only with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1. A file for the answer (output_file) \
             is not used: the store keeps the token.
 
             A file for GOOGLE_APPLICATION_CREDENTIALS and 'gcloud auth login --cred-file'

@@ -71,10 +71,31 @@ struct SignInAgain {
         return again
     }
 
+    /// The only tenant in which the account was seen, where that is not its own, and no other is asked.
+    ///
+    /// Nobody else decides where a refresh token is sent: who deletes a row could have it sent elsewhere.
+    private var guestTenant: String? {
+        let tenants = Set(account.tenantProfiles.map(\.tenantID))
+        guard authority == nil, account.utid != nil, account.userFlow == nil, !account.id.hasIssuer,
+            tenants.count == 1, !account.tenantProfiles.contains(where: \.isHome)
+        else { return nil }
+        return tenants.first
+    }
+
+    /// The failure, with the advice to name the tenant where a guest has tokens there alone.
+    func namingTenant(_ failure: CommandFailure) -> CommandFailure {
+        guard let guestTenant else { return failure }
+        let option = ProposedCommand.words("--tenant", guestTenant).map(\.shellWord).joined(separator: " ")
+        return failure.hinting("add \(option), the only tenant in which the account was seen")
+    }
+
     /// The failure, with the command behind advice to sign in.
     func completing(_ failure: CommandFailure) -> CommandFailure {
         var failure = failure
         failure.facts.concern(account)
+        if guestTenant != nil, [.interactionRequired, .failure].contains(failure.status) {
+            return namingTenant(failure)
+        }
         // Where the account says nothing of its authority, there is no command.
         guard let hint = failure.hint, asks(hint) || Self.advice.contains(where: { hint.contains($0) }),
             let command = try? command(after: hint)

@@ -9,14 +9,14 @@ struct CopyCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Move a store to another place: from a file to a server, or back.",
         discussion: """
-            Every value is sealed anew under the key of the target, counted, and opened there again. The target must \
-            hold nothing; a file is made, a store on a server is made before with 'tokenstore init'. Where an earlier \
-            run has copied everything, nothing is done.
+            Every value is sealed anew under the key of the target, counted, and opened there again. TO must be empty. \
+            A file is created; make a store on a server first, with 'tokenstore init'. If an earlier run has copied \
+            everything, nothing is done.
 
-            From the beginning nothing is written any more where the store was, and programs that try are told where \
-            it is now: of two stores that use the same refresh tokens one would end the sessions of the other. If the \
-            command is interrupted, run it again, or take the move back with --undo. --keep-source leaves the source \
-            as it is, for a trial or an archive.
+            As soon as the move starts, FROM takes no more writes, and programs that try get an error with the new \
+            address: two stores with the same refresh tokens would end each other's sessions. If the command is \
+            interrupted, run it again, or take the move back with --undo. --keep-source leaves FROM as it is, for a \
+            trial or an archive.
 
             EXAMPLES
               tokenstore copy ./sessions/ postgresql://owner@db.example/sessions
@@ -29,17 +29,17 @@ struct CopyCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The store as it is: a path, or the address of a server.", valueName: "from"))
     var source: String
 
-    @Argument(help: ArgumentHelp("Where it is to be.", valueName: "to"))
+    @Argument(help: ArgumentHelp("The new path or address.", valueName: "to"))
     var target: String?
 
-    @Flag(help: "Leave the source as it is, where programs go on writing.")
+    @Flag(help: "Copy only: programs go on writing to FROM.")
     var keepSource = false
 
-    @Flag(help: "Let programs write again where a store was moved from.")
+    @Flag(help: "Take a move back: programs may write to FROM again.")
     var undo = false
 
     @Option(
-        help: ArgumentHelp("Where the key of the source is, if not where that says.", valueName: "source"),
+        help: ArgumentHelp("Where the key of FROM is, if not where FROM records it.", valueName: "source"),
         completion: StoreCompletion.keySources,
         transform: { try KeySource(argument: $0) }
     )
@@ -115,7 +115,7 @@ struct CopyCommand: ParsableCommand {
             keepsSource: keepSource
         )
         if plan.isPartial {
-            console.warn("\(source) holds part of a copy that was cut off, and what that has not brought stays behind")
+            console.warn("\(source) is itself an unfinished copy; what is missing in it will be missing in this one")
         }
         if dryRun {
             guard !plan.wasDone else { return try tellDone(source, target, console) }
@@ -147,9 +147,10 @@ struct CopyCommand: ParsableCommand {
         }
         guard report.leftAlone == 0 else {
             return console.warn(
-                "\(report.leftAlone.counting("account")) had been used at \(target) meanwhile and stayed so; what other "
-                    + "clients have of \(report.leftAlone == 1 ? "it" : "them") is at \(source) alone: keep that until "
-                    + "they have signed in again"
+                "programs changed \(report.leftAlone.counting("account")) at \(target) during the move, which "
+                    + "\(report.leftAlone == 1 ? "was" : "were") kept; the tokens of other clients for "
+                    + "\(report.leftAlone == 1 ? "it" : "them") are only at \(source): keep that until those clients have "
+                    + "signed in again"
             )
         }
         console.note(

@@ -7,9 +7,9 @@ struct MigrateCommand: ParsableCommand {
         _superCommandName: "tokenstore",
         abstract: "Bring a store to the schema of this version.",
         discussion: """
-            A file is brought there by the first program that opens it for writing. A server never is by a program \
-            that starts: run this once with the role that owns the tables. Programs of the version before go on \
-            meanwhile, unless a step shuts them out. Interrupted, it goes on where it was.
+            A file is migrated by the first program that opens it for writing. A store on a server is migrated by \
+            this command alone: run it once, with the role that owns the tables. Programs of the previous version keep \
+            working meanwhile, unless a step excludes them. If it is interrupted, run it again.
 
             EXAMPLES
               tokenstore migrate --store postgresql://owner@db.example/sessions --dry-run

@@ -7,19 +7,24 @@ import TokenStorage
 
 /// How the issuer's session in the browser is ended.
 struct BrowserLogout: ParsableArguments {
-    @Flag(help: "Then end the issuer's session in the browser as well, so that the next sign-in there asks.")
+    @Flag(help: "Also end the issuer's session in the browser, so that the next sign-in there asks the person.")
     private var browser = false
 
     @Option(
         help: ArgumentHelp(
-            "With --browser: the loopback address registered for the way back. Default port: any free one.",
+            "With --browser: the loopback address registered as post-logout redirect URI. Default port: any free one.",
             valueName: "uri"
         ),
         transform: { try RedirectURI(argument: $0) }
     )
     private var redirectURI: RedirectURI?
 
-    @Option(help: ArgumentHelp("With --browser: how long to wait for the way back. Default: 60.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "With --browser: how long to wait for the browser to come back. Default: 60.",
+            valueName: "seconds"
+        )
+    )
     private var wait: Double?
 
     var isAsked: Bool { browser }

@@ -30,7 +30,10 @@ struct TokenAcquisition {
 
     private func tell(_ result: TokenResult, _ console: Console) {
         if let reason = result.pendingReason { console.notePending(reason) }
-        if result.refreshFailed { console.note("the refresh failed; the stored token is still valid") }
+        if result.refreshFailed {
+            let state = result.freshness == .extended ? "has expired, and stands in for an outage" : "is still valid"
+            console.note("the refresh failed; the stored token \(state)")
+        }
         let missing = result.declinedScope.text
         if !missing.isEmpty { console.warn("the issuer did not grant \(missing)") }
     }
@@ -193,13 +196,7 @@ extension TokenAcquisition {
     /// Why the store alone does not do.
     private static func refusal(_ decision: TokenDecision, _ again: SignInAgain) -> CommandFailure {
         if case .fail(let error) = decision { return again.meeting(error).completing(CommandFailure(error)) }
-        return again.completing(
-            CommandFailure(
-                .network,
-                "the store has no such token that is good for long enough, and --cached keeps from the network",
-                "leave --cached out"
-            )
-        )
+        return again.namingTenant(again.completing(.notCached("token for this")))
     }
 
     /// The account and client whose tokens are meant, or whose the last one was; nothing says which client an account
@@ -236,8 +233,7 @@ extension TokenAcquisition {
             if let found { return found }
         }
         guard !token.cached else {
-            let problem = "the store has no ID token that is good for long enough, and --cached keeps from the network"
-            throw CommandFailure(.network, problem, "leave --cached out")
+            throw CommandFailure.notCached("ID token")
         }
         let store = try arguments.open(console)
         defer { store.close() }
@@ -283,5 +279,13 @@ extension TokenAcquisition {
         else { return nil }
         guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
         return try HandedToken(idToken, ending: end, of: (account, client), .cache)
+    }
+}
+
+extension CommandFailure {
+    /// The store alone does not do.
+    static func notCached(_ what: String) -> CommandFailure {
+        let problem = "the store has no \(what) that stays valid long enough, and --cached forbids a request"
+        return CommandFailure(.network, problem, "leave --cached out")
     }
 }

@@ -48,4 +48,18 @@ struct ExplainCommandTests {
             #expect(outcome.output.contains("refresh at \(scene.provider.baseURL)"))
         }
     }
+
+    @Test func `explain with --cached decides as token does with it`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            for options in [["--scope", "api://other/Read"], ["--id-token", "--min-ttl", "100000"]] {
+                let token = try await scene.run(["token", "--cached"] + options)
+                #expect(token.status == 8, "\(token.error)")
+                let outcome = try await scene.run(["explain", "--cached", "--json"] + options)
+                let decision = try #require(try outcome.json["decision"] as? [String: Any])
+                #expect(decision["action"] as? String == "fail")
+                let sentence = try #require(decision["reason"] as? String)
+                #expect(token.error == "tokenstore: error: \(sentence)\n")
+            }
+        }
+    }
 }

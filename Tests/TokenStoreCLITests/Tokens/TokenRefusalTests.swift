@@ -83,6 +83,25 @@ struct TokenRefusalTests {
         .init(error: "interaction_required", status: 200, exit: 4),
     ]
 
+    @Test func `a guest is told to name the only tenant in which the account was seen`() throws {
+        var person = CachedUser.mara
+        (person.policy, person.environment) = (nil, "login.microsoftonline.com")
+        let guest = "b0000000-0000-4000-8000-000000000001"
+        for (option, status) in [("--cached", 8), ("--quiet", 4)] as [(String, Int32)] {
+            let scratch = try ScratchDirectory()
+            person.hasRefreshToken = option == "--cached"
+            let cache = try CachedUser.cache([person])
+            let visited = cache.replacing("\"realm\":\"\(person.tenant)\"", with: "\"realm\":\"\(guest)\"")
+            #expect(try scratch.run("import", input: visited).status == 0)
+            let refused = try scratch.run("token", "--scope", "tasks.read", option)
+            #expect(refused.status == status, "\(refused.error)")
+            let hint = "; add --tenant \(guest), the only tenant in which the account was seen\n"
+            #expect(refused.error.hasSuffix(hint), "\(refused.error)")
+            let token = try scratch.run("token", "--scope", "tasks.read", option, "--tenant", guest)
+            #expect(token.output == person.secret("access") + "\n", "\(token.error)")
+        }
+    }
+
     @Test(arguments: table)
     func `each error of the table has its exit status, text and effect on the store`(
         refused: Refused

@@ -67,7 +67,7 @@ struct ExplainCommand: ParsableCommand {
         explanation.tokens = try store.consideredTokens(for: decider.query(request))
         let again = SignInAgain(account, client, request, in: store, network, arguments)
         do {
-            explanation.decision = try decision(on: request, decider, account, client, in: store)
+            explanation.decision = try decision(on: request, decider, (account, client), again, in: store)
             if case .fail(let sentence, let error) = explanation.decision {
                 explanation.decision = .fail(again.meeting(error).completing(sentence))
             }
@@ -84,16 +84,24 @@ extension ExplainCommand {
     private func decision(
         on request: SilentRequest,
         _ decider: TokenDecider<StoreInspection>,
-        _ account: Account,
-        _ client: String,
+        _ owner: TokenOwner,
+        _ again: SignInAgain,
         in store: StoreInspection
     ) throws -> ExplainedDecision {
-        guard token.idToken else { return ExplainedDecision(try decider.decide(request)) }
+        guard token.idToken else {
+            let decision = try decider.decide(request)
+            guard token.cached, case .refresh(_, at: _, let fallback) = decision else {
+                return ExplainedDecision(decision)
+            }
+            if case .aging = fallback { return .serve("the stored token would be handed out") }
+            return .fail(again.namingTenant(.notCached("token for this")).sentence)
+        }
         if !token.forceRefresh, token.claims == nil,
-            try token.storedIDToken(of: account, client, filters, in: store) != nil
+            try token.storedIDToken(of: owner.account, owner.client, filters, in: store) != nil
         {
             return .serve("the stored ID token would be handed out")
         }
+        guard !token.cached else { return .fail(CommandFailure.notCached("ID token").sentence) }
         var forced = request
         forced.forcesRefresh = true
         return ExplainedDecision(try decider.decide(forced))
