@@ -230,7 +230,11 @@ public final class TokenManager: Sendable {
             case .serve(let result): return result
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
-                if try await turn.extend(to: candidates) { continue }
+                if try await turn.extend(to: candidates) {
+                    // Whoever had the family's token meanwhile may have put the answer into a file.
+                    try await store.perform { try $0.takeInAnswers() }
+                    continue
+                }
                 do {
                     return try await exchange(candidates, for: request, at: authority, inTurn: turn)
                 } catch is ReplacedToken {

@@ -192,7 +192,7 @@ struct RefreshExchange: Sendable {
         let (query, consequence) = (decider.query(request), failure.consequence)
         try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
         if failure.isAccountDeleted {
-            try await store.perform { [decider, request] in
+            try await store.performRemoval { [decider, request] in
                 try $0.removeAccount(request.account, client: decider.clientID, refused: token)
             }
         }

@@ -23,8 +23,11 @@ public final class StoreConnections: Sendable {
     /// What an issuer answered does not wait behind other writes.
     package let answering: WorkQueue
 
-    /// What deletes rows waits for who reads them, so that they are in no log, and no other write waits behind it.
+    /// What deletes rows waits for who reads them, so that they are in no log; other writes have another line.
     package let removing: WorkQueue
+
+    /// Renewals of leases have threads of their own: tasks may wait for a thread longer than a lease lasts.
+    let leasing = WorkQueue("leasing", threads: 8)
     let filing = WorkQueue("filing", threads: 8)
     package let reading = WorkQueue("reading", threads: 8)
 

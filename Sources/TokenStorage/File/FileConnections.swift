@@ -176,7 +176,7 @@ final class FileConnections: Sendable {
         let session = try StoreOpener(path: path, options: options).open()
         session.ownCommits = watch.ownCommits
         // A caller that depends on what is in the files asks for it again, and is told why it cannot be had.
-        if options.unlocks { try? session.takeInAnswersIfUnlocked() }
+        if options.unlocks { _ = try? session.takeInAnswersIfUnlocked() }
         return session
     }
 

@@ -44,17 +44,16 @@ package final class KernelLock: Sendable {
         try self.init(of: path)
         let start = ContinuousClock.now
         while try !tryLock(range, of: path) {
-            guard ContinuousClock.now - start < timeout else {
-                throw .busy(
-                    "another process has held \(path.database) for \(timeout.components.seconds) s",
-                    .retryLater
-                )
-            }
+            guard ContinuousClock.now - start < timeout else { throw Self.busy(path, for: timeout) }
             Pauses.wait(.microseconds(Int.random(in: 500...2_000)))
         }
     }
 
     deinit { close(descriptor) }
+
+    static func busy(_ path: StorePath, for timeout: Duration) -> TokenStoreError {
+        .busy("another process has held \(path.database) for \(timeout.components.seconds) s", .retryLater)
+    }
 
     /// Takes the lock if no process has it.
     func tryLock(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {

@@ -37,7 +37,8 @@ struct MSALCacheIndex {
                 Remedy(.checkSource, "\(other.advice), and import the result")
             )
         }
-        if Self.startsInBase64.contains(where: { bytes.starts(with: $0.utf8) }) {
+        // A token alone begins so as well, and has points.
+        if Self.startsInBase64.contains(where: { bytes.starts(with: $0.utf8) }), !bytes.contains(UInt8(ascii: ".")) {
             throw TokenStoreError.notAnMSALCache(
                 "the document is in Base64",
                 Remedy(.checkSource, "decode it, and import the result")

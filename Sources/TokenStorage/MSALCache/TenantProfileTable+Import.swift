@@ -30,7 +30,8 @@ extension StoreConnection {
         for host in Cloud.hosts(with: token.environment) {
             guard let authority = try? Authority(parsing: "https://\(host)/\(domain)") else { continue }
             let known = try intact { try tenant(of: authority, account: account, client: token.clientID) } ?? nil
-            guard known != token.realmFold else { continue }
+            // What the issuer itself has named stays.
+            guard known == nil || known == domain else { continue }
             let resolved = "https://\(host)/\(token.realmFold)"
             try saveAuthority(resolved, for: authority.url, account: row, client: token.clientID)
         }

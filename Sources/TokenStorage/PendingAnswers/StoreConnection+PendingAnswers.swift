@@ -52,12 +52,16 @@ extension StoreConnection {
     }
 
     /// The same, unless another has the lock, who is not waited for: that one may wait for this connection.
-    func takeInAnswersIfUnlocked() throws {
-        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return }
+    ///
+    /// - Returns: false if another has it.
+    @discardableResult
+    func takeInAnswersIfUnlocked() throws -> Bool {
+        guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return true }
         let lock = try KernelLock(of: path)
-        guard try lock.tryLock(.pendingAnswers, of: path) else { return }
+        guard try lock.tryLock(.pendingAnswers, of: path) else { return false }
         defer { withExtendedLifetime(lock) {} }
         _ = try takeInAnswers()
+        return true
     }
 
     /// The answer in a file.

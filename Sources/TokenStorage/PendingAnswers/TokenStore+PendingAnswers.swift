@@ -40,10 +40,13 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError`` if the store cannot take them now.
     package func takeInAnswers() throws {
         guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return }
-        // The lock first, as whoever writes a file has it and then wants the connection that writes.
-        let lock = try KernelLock(.pendingAnswers, of: path, timeout: options.busyTimeout)
-        defer { withExtendedLifetime(lock) {} }
-        try withWriter { _ = try $0.takeInAnswers() }
+        // Others have one of lock and connection and want the other: nobody waits here for one with the other.
+        let end = ContinuousClock.now + options.busyTimeout
+        var pauses = Pauses()
+        while try !withWriter({ try $0.takeInAnswersIfUnlocked() }) {
+            guard ContinuousClock.now < end else { throw KernelLock.busy(path, for: options.busyTimeout) }
+            pauses.next(until: end)
+        }
     }
 
     /// Stores `answer` in one commit, or where that is not possible in a file that is taken in later.

@@ -47,7 +47,7 @@ final class RefreshLease: Sendable {
     deinit {
         guard !state.withLock(\.isOver) else { return }
         // Nobody has waited for the release, and nobody waits for this one.
-        Self.renewals.submit { [store, account, holder] in _ = try? store.endLease(holder, of: account) }
+        store.connections.leasing.submit { [store, account, holder] in _ = try? store.endLease(holder, of: account) }
     }
 
     enum Outcome {
@@ -82,16 +82,14 @@ final class RefreshLease: Sendable {
         return .taken(lease)
     }
 
-    /// Renewals have threads of their own: tasks may wait for a thread longer than a lease lasts.
-    private static let renewals = WorkQueue("leases", threads: 8)
-
     /// Where a renewal waits until it is due.
     private static let clock = DispatchQueue(label: "tokenstore.leases.clock")
 
     /// Renews the lease now and then while the refresh may last.
     private func renewLater(after interval: DispatchTimeInterval = RefreshLease.renewalInterval) {
         Self.clock.asyncAfter(deadline: .now() + interval) { [weak self] in
-            Self.renewals.submit { [weak self] in self?.renewIfNeeded() }
+            guard let self else { return }
+            store.connections.leasing.submit { [weak self] in self?.renewIfNeeded() }
         }
     }
 

@@ -158,7 +158,7 @@ struct RekeyCommand: ParsableCommand {
             try document(report, source: report.keySource, removed: removed, on: console)
         } else if !console.isQuiet {
             let resumed = report.resumed ? ", finishing a rekey that was interrupted" : ""
-            if report.resealed > 0 || arguments.key == nil {
+            if report.resealed > 0 || report.resumed || arguments.key == nil {
                 try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
             }
             try console.line("key source \(report.keySource)".printable)

@@ -34,6 +34,9 @@ struct SignInAgain {
     /// Whether the session is bound to a key: the next one is to be no less.
     private let isBound: Bool
 
+    /// Whether the account is still there.
+    private let isInStore: Bool
+
     /// How the person signed in last, as far as the store knows.
     private let grant: Grant?
     private let caFile: String?
@@ -56,6 +59,7 @@ struct SignInAgain {
         granted = (try? store.refreshTokens(of: account.id, client: client))?.first?.scope ?? Scope([])
         isBound = (try? store.hasBoundAccessTokens(of: account.id, client: client) ?? true) ?? false
         grant = try? store.signInGrant(of: account.id)
+        isInStore = (try? store.account(account.id)) != nil
         caFile = network?.caFile
         self.arguments = arguments
     }
@@ -93,9 +97,7 @@ struct SignInAgain {
     func completing(_ failure: CommandFailure) -> CommandFailure {
         var failure = failure
         failure.facts.concern(account)
-        if guestTenant != nil, [.interactionRequired, .failure].contains(failure.status) {
-            return namingTenant(failure)
-        }
+        if failure.hint.map(asks) == true, isInStore { failure = namingTenant(failure) }
         // Where the account says nothing of its authority, there is no command.
         guard let hint = failure.hint, asks(hint) || Self.advice.contains(where: { hint.contains($0) }),
             let command = try? command(after: hint)
@@ -116,12 +118,6 @@ struct SignInAgain {
     private func asks(_ text: String) -> Bool {
         guard text.hasSuffix(Self.elsewhere) else { return text.hasSuffix("sign in again") }
         return authority.map { Cloud.contains($0.environment) } ?? false
-    }
-
-    /// A sentence that ends with the advice, with the command behind it.
-    func completing(_ sentence: String) -> String {
-        guard asks(sentence), let command = try? command(after: sentence) else { return sentence }
-        return "\(sentence) with '\(command)'"
     }
 
     /// The scopes to ask for: Microsoft's issuers take those of one API only.

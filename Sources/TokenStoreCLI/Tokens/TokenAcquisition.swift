@@ -50,6 +50,8 @@ struct TokenAcquisition {
         do {
             let store = try arguments.open(console, within: patience)
             defer { store.close() }
+            // The opening leaves them to whoever takes them in just then.
+            try store.takeInAnswers()
             guard !token.cached else { return try decided(in: store, after: last) }
             let owner = try chosen(in: store, after: last)
             return (try acquire(of: owner, in: store, isRepeated: last != nil, console), owner)

@@ -97,6 +97,8 @@ struct TokenRefusalTests {
             #expect(refused.status == status, "\(refused.error)")
             let hint = "; add --tenant \(guest), the only tenant in which the account was seen\n"
             #expect(refused.error.hasSuffix(hint), "\(refused.error)")
+            let explained = try scratch.run("explain", "--scope", "tasks.read", option).output
+            #expect(explained.contains(hint.dropLast()), "\(explained)")
             let token = try scratch.run("token", "--scope", "tasks.read", option, "--tenant", guest)
             #expect(token.output == person.secret("access") + "\n", "\(token.error)")
         }

@@ -90,11 +90,9 @@ private struct SQLFragments {
             )
         case .userFlow(let name): conditions.append("a.policy = \(bind(.text(name)))")
         case .tenant(let tenant):
-            let place = bind(.text(tenant))
-            // A row of a cache may name the tenant by a domain.
-            let isDomain = tenant.utf8.contains(UInt8(ascii: "."))
-            let condition = "realm_fold = \(place)" + (isDomain ? " OR lower(realm) = \(place)" : "")
-            conditions.append("a.id IN (SELECT account_id FROM tenant_profile WHERE \(condition))")
+            conditions.append(
+                "a.id IN (SELECT account_id FROM tenant_profile WHERE realm_fold = \(bind(.text(tenant))))"
+            )
         case .issuer(let issuer): addIssuer(issuer)
         case .client(let client): addClient(client)
         case .unusedSince(let seconds): conditions.append("a.last_used_at < \(bind(.integer(seconds)))")

@@ -13,19 +13,7 @@ private struct FoundAccount {
     let issuer: String?
     let username: String
     let policy: String?
-    let profiles: [Profile]
-
-    /// What a row says of the account in a tenant.
-    struct Profile {
-        let tenant: String
-        /// The name of the tenant in an imported row, which may be a domain.
-        let realm: String
-        let localAccountID: String?
-
-        func isOf(_ tenant: String) -> Bool {
-            self.tenant.hasSameBytes(as: tenant) || realm.hasSameBytes(as: tenant)
-        }
-    }
+    let profiles: [(tenant: String, localAccountID: String?)]
 
     /// Whether a folded id is the account's, however it is spelled.
     func isCalled(_ id: String) -> Bool {
@@ -82,7 +70,7 @@ extension AccountCriterion {
         case .homeAccountID(let id): account.isCalled(id)
         case .localAccountID(let id): account.hasLocalID(id)
         case .userFlow(let name): account.policy?.hasSameBytes(as: name) ?? false
-        case .tenant(let tenant): account.profiles.contains { $0.isOf(tenant) }
+        case .tenant(let tenant): account.profiles.contains { $0.tenant.hasSameBytes(as: tenant) }
         case .issuer(let issuer): account.isOf(issuer)
         case .client, .claim, .tag, .unusedSince, .expired: true
         }
@@ -120,18 +108,16 @@ extension StoreConnection {
 
     /// The tenants of an account, each from its row, which is looked up by its number: what an index has is not read
     /// from the row that it names.
-    private func tenants(_ account: Int64) throws -> [FoundAccount.Profile] {
-        var tenants: [FoundAccount.Profile] = []
+    private func tenants(_ account: Int64) throws -> [(tenant: String, localAccountID: String?)] {
+        var tenants: [(tenant: String, localAccountID: String?)] = []
         try connection.forEach(
             """
-            SELECT r.account_id, r.realm_fold, r.realm, r.local_account_fold
+            SELECT r.account_id, r.realm_fold, r.local_account_fold
             FROM tenant_profile p JOIN tenant_profile r ON r.id = p.id WHERE p.account_id = ?1
             """,
             .integer(account)
         ) { row in
-            guard row.integer(0) == account else { return }
-            let (tenant, realm, id) = (row.text(1), row.text(2).folded, row.optionalText(3))
-            tenants.append(FoundAccount.Profile(tenant: tenant, realm: realm, localAccountID: id))
+            if row.integer(0) == account { tenants.append((row.text(1), row.optionalText(2))) }
         }
         return tenants
     }

@@ -68,8 +68,8 @@ struct ExplainCommand: ParsableCommand {
         let again = SignInAgain(account, client, request, in: store, network, arguments)
         do {
             explanation.decision = try decision(on: request, decider, (account, client), again, in: store)
-            if case .fail(let sentence, let error) = explanation.decision {
-                explanation.decision = .fail(again.meeting(error).completing(sentence))
+            if case .fail(_, let error?) = explanation.decision {
+                explanation.decision = .fail(again.meeting(error).completing(CommandFailure(error)).sentence)
             }
         } catch let error as TokenStoreError
             where [.failure, .interactionRequired].contains(CommandFailure(error).status)
@@ -94,6 +94,7 @@ extension ExplainCommand {
                 return ExplainedDecision(decision)
             }
             if case .aging = fallback { return .serve("the stored token would be handed out") }
+            try store.requireOpenableTokens(for: decider.query(request))
             return .fail(again.namingTenant(.notCached("token for this")).sentence)
         }
         if !token.forceRefresh, token.claims == nil,
