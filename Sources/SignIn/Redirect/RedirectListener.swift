@@ -73,8 +73,7 @@ package struct RedirectListener: Sendable {
                 found = channel.localAddress?.port ?? found
             } catch {
                 let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
-                // A machine may be without the second family. Where another program listens there, the browser may give
-                // that one the answer.
+                // A machine may be without the second family. Another program there may be given the answer.
                 guard channels.isEmpty || isTaken else { continue }
                 for channel in channels { try? await channel.close() }
                 guard port != nil || !isTaken || attempts == 1 else {

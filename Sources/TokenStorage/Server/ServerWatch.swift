@@ -201,8 +201,7 @@ final class ServerWatch: Sendable {
     private func look(by source: CommitSource, from lowest: Int64?, at start: ContinuousClock.Instant) throws -> Int64 {
         guard let lowest else {
             let first = try source.use { try $0.integer(Self.oldest) } ?? 0
-            // What was announced while nobody listened was missed. After the question: what is committed from then on
-            // is found by the next look.
+            // What was announced before was missed; what is committed after the question is found by the next look.
             empty()
             trust(from: start)
             return first
