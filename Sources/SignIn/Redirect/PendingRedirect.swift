@@ -4,7 +4,7 @@ import Synchronization
 /// Where the one answer to a sign-in arrives, from whichever side.
 package final class PendingRedirect: Sendable {
     /// What becomes of an answer.
-    enum Verdict {
+    package enum Verdict {
         /// It is the one that counts.
         case taken
 
@@ -33,7 +33,7 @@ package final class PendingRedirect: Sendable {
     package var outcome: Result<AuthorizationResponse, SignInError>? { progress.withLock(\.outcome) }
 
     /// Takes an answer, which ``deliver(_:)`` passes on.
-    func reserve(for answer: AuthorizationResponse) -> Verdict {
+    package func reserve(for answer: AuthorizationResponse) -> Verdict {
         let isOurs = answer["state"] == state
         return progress.withLock { progress in
             guard isOurs else {
@@ -47,7 +47,7 @@ package final class PendingRedirect: Sendable {
     }
 
     /// Passes on the answer that was taken.
-    func deliver(_ answer: AuthorizationResponse) {
+    package func deliver(_ answer: AuthorizationResponse) {
         finish(answer.flaw.map { .failure(.invalidAnswer($0)) } ?? .success(answer))
     }
 
@@ -65,13 +65,16 @@ package final class PendingRedirect: Sendable {
     }
 
     /// Ends the waiting for an answer; false if one was taken.
-    func cancel() -> Bool {
-        let isWaiting = progress.withLock { progress in
+    func cancel() -> Bool { endIfWaiting { _ in .cancelled } }
+
+    /// Whose answer was taken has been told so, and it is delivered within the time that a page takes.
+    private func endIfWaiting(_ error: (State) -> SignInError) -> Bool {
+        let end = progress.withLock { progress in
             defer { progress.isTaken = true }
-            return !progress.isTaken
+            return progress.isTaken ? nil : error(progress)
         }
-        if isWaiting { finish(.failure(.cancelled)) }
-        return isWaiting
+        if let end { finish(.failure(end)) }
+        return end != nil
     }
 
     private func finish(_ outcome: Result<AuthorizationResponse, SignInError>) {
@@ -83,13 +86,13 @@ package final class PendingRedirect: Sendable {
         waiter?.resume(with: outcome.mapError { $0 })
     }
 
-    /// Waits for the answer.
+    /// Waits for the answer. One that was taken within `limit` counts, also where its page is still being sent.
     ///
     /// - Throws: ``SignInError``.
-    func answer(within limit: Duration) async throws -> AuthorizationResponse {
+    package func answer(within limit: Duration) async throws -> AuthorizationResponse {
         let alarm = Task {
             try await Task.sleep(for: limit.sleepable)
-            end(progress.withLock(\.sawForeign) ? .stateMismatch : .timedOut)
+            _ = endIfWaiting { $0.sawForeign ? .stateMismatch : .timedOut }
         }
         defer { alarm.cancel() }
         return try await withTaskCancellationHandler {

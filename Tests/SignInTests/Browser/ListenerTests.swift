@@ -111,6 +111,17 @@ struct ListenerTests {
         }
     }
 
+    @Test func `an answer taken within the time limit counts, however late its page is sent`() async throws {
+        let pendingRedirect = PendingRedirect(state: Secret("s"))
+        let answer = AuthorizationResponse("state=s&code=c".utf8)
+        #expect(pendingRedirect.reserve(for: answer) == .taken)
+        let waiting = Task { try await pendingRedirect.answer(within: .zero) }
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(pendingRedirect.outcome == nil)
+        pendingRedirect.deliver(answer)
+        #expect(try await waiting.value["code"] == Secret("c"))
+    }
+
     @Test func `a port that another program has of the second family is in use`() async throws {
         // Without such an address there is nothing to take.
         guard let (socket, port) = try LoopbackSocket.listenerOfIPv6() else { return }
