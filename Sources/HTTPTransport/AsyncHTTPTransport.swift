@@ -182,6 +182,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         if request.headers["accept-encoding"] == nil {
             outgoing.headers.add(name: "accept-encoding", value: "identity")
         }
+        // RFC 9110 §10.1.5; the firewalls before some issuers refuse a request that does not say what sends it.
+        if request.headers["user-agent"] == nil { outgoing.headers.add(name: "user-agent", value: "tokenstore") }
         outgoing.body = body.map { .bytes($0, length: .known(Int64($0.count))) }
         return outgoing
     }

@@ -161,4 +161,14 @@ struct JSONTests {
     func `seconds are read from whole numbers and text within bounds`(value: JSONValue, seconds: Int64?) {
         #expect(value.seconds == seconds)
     }
+
+    @Test(
+        arguments: [
+            ("3600", 3_600), (.number("1e16"), 8_999_999_999_999_999), ("9223372036854775807", 8_999_999_999_999_999),
+            (.number("-1e16"), nil), (.number("1e400"), nil), ("inf", nil),
+        ] as [(JSONValue, Int64?)]
+    )
+    func `a length of time beyond any calendar is the longest there is`(value: JSONValue, seconds: Int64?) {
+        #expect(value.duration == seconds.map { .seconds($0) })
+    }
 }

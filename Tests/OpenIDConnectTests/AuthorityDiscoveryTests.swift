@@ -201,6 +201,15 @@ struct AuthorityDiscoveryTests {
         await #expect(throws: MetadataError.incomplete("keys")) { try await discovery.keys(at: server.url) }
     }
 
+    @Test func `keys are asked for by their own type too`() async throws {
+        let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}")
+        defer { server.stop() }
+        let discovery = MetadataDiscovery(transport: AsyncHTTPTransport(), limits: Self.limits)
+        _ = try await discovery.keys(at: server.url)
+        let request = try #require(server.requests.first?.lowercased())
+        #expect(request.contains("\r\naccept: application/json, application/jwk-set+json\r\n"))
+    }
+
     @Test func `an address of keys that is wrong is not said to be an issuer's`() async throws {
         let server = try RawServer("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}")
         defer { server.stop() }

@@ -63,6 +63,17 @@ struct TokenEndpointTests {
         #expect(answer.remedy.code == .checkRegistration)
     }
 
+    @Test(arguments: [
+        (#"{"errorCode":"E0000011","errorSummary":"Invalid token provided."}"#, "Invalid token provided"),
+        (#"{"error":{"code":400,"message":"API key expired"}}"#, "API key expired"),
+        (#"{"message":"Forbidden\nmore"}"#, "Forbidden"),
+        (#"{"message":"no own-token-1","id_token":"own-token-1"}"#, "no <redacted>"),
+    ])
+    func `what an issuer says in other words than OAuth's is shown`(body: String, words: String) async {
+        let error = await #expect(throws: UnusableAnswer.self) { try await answer(body, status: 400) }
+        #expect(error?.problem == "the token endpoint answered 400 without tokens: \(words)")
+    }
+
     @Test func `a refusal behind a byte order mark is one`() async {
         await #expect(throws: OAuthError(code: .invalidGrant)) {
             try await answer("\u{FEFF}" + #"{"error":"invalid_grant"}"#, status: 400)

@@ -69,8 +69,13 @@ extension JSONValue {
         }
     }
 
-    /// The value as a length of time, in whole seconds.
-    package var duration: Duration? { seconds.map { .seconds($0) } }
+    /// The value as a length of time, in whole seconds; one beyond any calendar is as long as one can be.
+    package var duration: Duration? {
+        switch self {
+        case .number(let text), .string(let text): Int64(secondsIn: text, isLength: true).map { .seconds($0) }
+        default: nil
+        }
+    }
 
     /// What the value is, for a message: `a list`, `text`.
     package var kind: String {
@@ -119,11 +124,19 @@ extension JSONValue: Hashable {
 
 extension Int64 {
     /// Whole seconds from decimal text such as `1790003600` or `1790000000.125`; nil if it is not a number in range.
-    fileprivate init?(secondsIn text: String) {
+    ///
+    /// Of a length of time the greatest in range stands for all beyond it: some issuers mean by them that it never ends.
+    fileprivate init?(secondsIn text: String, isLength: Bool = false) {
         // Decimal digits alone: Swift reads hexadecimal ones too.
         guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let number = Double(text),
-            abs(number) < 9e15
+            number.isFinite
         else { return nil }
+        let limit = 9e15
+        guard abs(number) < limit else {
+            guard isLength, number > 0 else { return nil }
+            self = Int64(limit) - 1
+            return
+        }
         self = Int64(text) ?? Int64(number)
     }
 }

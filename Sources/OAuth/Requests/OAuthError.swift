@@ -133,10 +133,14 @@ extension OAuthError {
     /// The code, and what the issuer says about it, which is of bounded length.
     public var problem: String {
         let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
-        let line = serverDescription?.prefix { !$0.isNewline }.prefix(200) ?? ""
-        // What to do comes behind it.
-        let shown = line.hasSuffix(".") ? line.dropLast() : line
+        let shown = Self.shown(serverDescription)
         return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
+    }
+
+    /// The first line of what an issuer says, of bounded length and without a full stop: what to do comes behind it.
+    package static func shown(_ description: String?) -> Substring {
+        let line = description?.prefix { !$0.isNewline }.prefix(200) ?? ""
+        return line.hasSuffix(".") ? line.dropLast() : line
     }
 
     /// What helps with most refusals of this kind; the errors of a sign-in and of a refresh know more.

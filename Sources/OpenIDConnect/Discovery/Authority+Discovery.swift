@@ -10,6 +10,14 @@ extension Authority {
         return ["\(base)/.well-known/openid-configuration", "\(root)/.well-known/oauth-authorization-server\(path)"]
     }
 
+    /// Where a Microsoft issuer publishes its metadata for one app; nil of another issuer, or where the client is none
+    /// of Microsoft's.
+    package func metadataURL(ofApp clientID: String) -> String? {
+        let isPlain = clientID.allSatisfy { $0 == "-" || $0.isASCII && $0.isHexDigit }
+        guard issuer == nil, isPlain, !clientID.isEmpty else { return nil }
+        return "\(url)/v2.0/.well-known/openid-configuration?appid=\(clientID)"
+    }
+
     /// Refuses metadata of another issuer, and endpoints outside the authority.
     package func check(_ metadata: IssuerMetadata) throws(MetadataError) {
         if let issuer {

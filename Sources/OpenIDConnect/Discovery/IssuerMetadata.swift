@@ -102,6 +102,27 @@ package struct MetadataDiscovery: Sendable {
         throw failure
     }
 
+    /// Fetches the keys that a Microsoft issuer signs the tokens of one app with, with the seconds that they may be
+    /// kept; nil if the app has none of its own.
+    ///
+    /// An app with claims of its own may have a signing key of its own, which the metadata for that app lead to
+    /// ([Microsoft: validate tokens](https://learn.microsoft.com/entra/identity-platform/access-tokens)).
+    ///
+    /// - Throws: as ``metadata(of:)`` and ``keys(at:isOptional:)`` do.
+    package func keys(
+        ofApp clientID: String,
+        at authority: Authority,
+        besides metadata: IssuerMetadata
+    ) async throws -> (keys: JSONValue.Object, lifetime: Int64)? {
+        guard let url = authority.metadataURL(ofApp: clientID) else { return nil }
+        let ofApp = try IssuerMetadata(try await document(at: url).0)
+        try authority.check(ofApp)
+        guard let address = ofApp.jwksURI, address != metadata.jwksURI, ofApp.issuer.isExactly(metadata.issuer) else {
+            return nil
+        }
+        return try await keys(at: address)
+    }
+
     /// What an issuer names in one of its two documents only, such as where tokens are revoked.
     ///
     /// The second document is taken at its word for endpoints that the first one lacks, and only if it is the same
@@ -140,7 +161,8 @@ package struct MetadataDiscovery: Sendable {
         isOptional: Bool = false
     ) async throws -> (keys: JSONValue.Object, lifetime: Int64) {
         do {
-            let (keys, lifetime) = try await document(at: url, limits: isOptional ? limits.short : nil)
+            let types = "application/json, application/jwk-set+json"
+            let (keys, lifetime) = try await document(at: url, types, limits: isOptional ? limits.short : nil)
             guard keys["keys"]?.array != nil else { throw MetadataError.incomplete("keys") }
             return (keys, lifetime)
         } catch MetadataError.notMetadata(let url, let status) {
@@ -148,8 +170,12 @@ package struct MetadataDiscovery: Sendable {
         }
     }
 
-    private func document(at url: String, limits: HTTPLimits? = nil) async throws -> (JSONValue.Object, Int64) {
-        let request = HTTPRequest("GET", url, headers: ["accept": "application/json"])
+    private func document(
+        at url: String,
+        _ types: String = "application/json",
+        limits: HTTPLimits? = nil
+    ) async throws -> (JSONValue.Object, Int64) {
+        let request = HTTPRequest("GET", url, headers: ["accept": types])
         let response = try await transport.send(request, limits: limits ?? self.limits)
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response) }
         // Input that is not a JSON object is not metadata, even if it has other faults.

@@ -43,7 +43,9 @@ package struct TokenEndpoint: Sendable {
         }
         // RFC 6749 §5.1 has 200 alone; but tokens that come with another success are in no other answer.
         guard response.isSuccess, let tokens, tokens.hasTokens else {
-            throw UnusableAnswer(status: response.status, isJSON: object != nil)
+            form.conceal(object?.answeredTokens ?? [])
+            let said = object.flatMap { form.redacting(OAuthError(foreign: $0, response.status)).serverDescription }
+            throw UnusableAnswer(status: response.status, isJSON: object != nil, serverDescription: said)
         }
         return try answer(response, tokens)
     }
@@ -95,6 +97,16 @@ extension OAuthError {
         guard status == 200, object["challenge_type"]?.text == "redirect" else { return nil }
         self.init(code: .interactionRequired, serverDescription: object["redirect_reason"]?.text, status: status)
     }
+
+    /// What an issuer says in other words than OAuth's, as those of Okta, Google and Amazon's gateways are.
+    fileprivate init(foreign object: JSONValue.Object, _ status: Int) {
+        let said = ["error_description", "errorSummary", "message"].lazy.compactMap { object[$0]?.text }.first
+        self.init(
+            code: .unknown,
+            serverDescription: said ?? object["error"]?.object?["message"]?.text,
+            status: status
+        )
+    }
 }
 
 extension HTTPRequest {
@@ -134,11 +146,21 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
     /// The type of the access token, if it is one that nothing here can use.
     package let unknownType: String?
 
-    package init(status: Int, isJSON: Bool, malformedField: String? = nil, unknownType: String? = nil) {
+    /// What the issuer says, for the operator of the client.
+    package let serverDescription: String?
+
+    package init(
+        status: Int,
+        isJSON: Bool,
+        malformedField: String? = nil,
+        unknownType: String? = nil,
+        serverDescription: String? = nil
+    ) {
         self.status = status
         self.isJSON = isJSON
         self.malformedField = malformedField
         self.unknownType = unknownType
+        self.serverDescription = serverDescription
     }
 
     package var problem: String {
@@ -149,7 +171,9 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
         if let unknownType {
             return "the token endpoint sent a token of the type '\(unknownType)', which is neither Bearer nor DPoP"
         }
-        return "the token endpoint answered \(status) \(isJSON ? "without tokens" : "without JSON")"
+        let answered = "the token endpoint answered \(status) \(isJSON ? "without tokens" : "without JSON")"
+        let line = OAuthError.shown(serverDescription)
+        return line.isEmpty ? answered : "\(answered): \(line)"
     }
 
     package var remedy: Remedy {

@@ -107,17 +107,20 @@ enum SignatureAlgorithm: String, Sendable {
         }
     }
 
-    /// What `at_hash` says of an access token: the left half of its digest
+    /// What `at_hash` may say of an access token: the left half of its digest
     /// ([OpenID Connect Core §3.1.3.6](https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken)).
-    func accessTokenHash(_ token: Secret) -> Secret {
-        let digest: [UInt8] = token.withUnsafeBytes { bytes in
-            switch self {
-            case .rs256, .ps256, .es256: Array(SHA256.hash(data: bytes))
-            case .rs384, .ps384, .es384: Array(SHA384.hash(data: bytes))
+    ///
+    /// Some issuers, such as Ory Hydra, take SHA-256 with every algorithm, which ties the two just as well.
+    func accessTokenHashes(_ token: Secret) -> [Secret] {
+        let digests: [[UInt8]] = token.withUnsafeBytes { bytes in
+            let usual = Array(SHA256.hash(data: bytes))
+            return switch self {
+            case .rs256, .ps256, .es256: [usual]
+            case .rs384, .ps384, .es384: [Array(SHA384.hash(data: bytes)), usual]
             // The hash inside Ed25519 is SHA-512, which is what issuers take.
-            case .rs512, .ps512, .es512, .edDSA, .ed25519: Array(SHA512.hash(data: bytes))
+            case .rs512, .ps512, .es512, .edDSA, .ed25519: [Array(SHA512.hash(data: bytes)), usual]
             }
         }
-        return Secret(Base64URL.encode(digest.prefix(digest.count / 2)))
+        return digests.map { Secret(Base64URL.encode($0.prefix($0.count / 2))) }
     }
 }

@@ -66,8 +66,8 @@ package struct IDTokenValidator: Sendable {
             guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
         }
         if let accessToken, let hash = Self.optionalClaim("at_hash", claims) {
-            let isSame = hash.text.map { Secret($0) == jws.algorithm.accessTokenHash(accessToken) } ?? false
-            guard isSame else { throw .accessToken }
+            let isSame = hash.text.map { jws.algorithm.accessTokenHashes(accessToken).contains(Secret($0)) }
+            guard isSame == true else { throw .accessToken }
         }
         if let subject {
             guard Secret(user) == Secret(subject) else { throw .subject }

@@ -44,8 +44,7 @@ struct AuthorizationRequest: Sendable {
         form.append("scope", Scope(scope.tokens + request.extraScopesToConsent.tokens).text)
         form.append("state", state)
         form.append("nonce", nonce)
-        form.append("code_challenge", proofKey.challenge)
-        form.append("code_challenge_method", "S256")
+        form.append(proofKey)
         form.append("dpop_jkt", dpopKey?.thumbprint)
         form.append("prompt", request.prompt?.rawValue)
         // An app's own parameter goes before ours: nothing is to be in the address twice (RFC 6749 §3.1).
@@ -130,6 +129,13 @@ struct ProofKey: Sendable {
 
     /// Sent with the authorization request; S256 is the only method.
     var challenge: String { verifier.withUnsafeBytes { Base64URL.encode(SHA256.hash(data: $0)) } }
+}
+
+extension FormParameters {
+    mutating func append(_ proofKey: ProofKey) {
+        append("code_challenge", proofKey.challenge)
+        append("code_challenge_method", "S256")
+    }
 }
 
 extension Secret {

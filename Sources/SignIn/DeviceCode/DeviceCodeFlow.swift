@@ -88,7 +88,7 @@ public struct DeviceCodeFlow: Sendable {
             form.append("scope", scope.text)
             form.append(extraParameters)
             let endpoint = DeviceAuthorizationEndpoint(url, transport: transport, limits: limits)
-            let authorization = try await endpoint.send(form, now: seconds)
+            let (authorization, proofKey) = try await authorized(form, at: endpoint)
             let lifetime = authorization.lifetime
             var request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
             request.newKey = key?.stored
@@ -98,11 +98,31 @@ public struct DeviceCodeFlow: Sendable {
                 issuer: issuer,
                 request: request,
                 key: key,
+                proofKey: proofKey,
                 timeLimit: timeLimit.map { min($0, lifetime) } ?? lifetime,
                 startedAt: instant()
             )
         } catch {
             throw SignInError.thrown(for: error)
+        }
+    }
+
+    /// Sends the request, and once more with a proof key where the client may not do without, as at Keycloak.
+    ///
+    /// RFC 8628 has none, so that nobody else is sent one.
+    private func authorized(
+        _ form: FormParameters,
+        at endpoint: DeviceAuthorizationEndpoint
+    ) async throws -> (DeviceAuthorization, ProofKey?) {
+        do {
+            return (try await endpoint.send(form, now: seconds), nil)
+        } catch let error as OAuthError
+            where error.code == .invalidRequest && error.serverDescription?.contains("code_challenge") == true
+        {
+            let proofKey = ProofKey()
+            var form = form
+            form.append(proofKey)
+            return (try await endpoint.send(form, now: seconds), proofKey)
         }
     }
 }
@@ -119,6 +139,9 @@ public struct PendingDevice: Sendable {
     /// The key that the tokens are bound to, if they are; the requests have proofs of it.
     let key: DPoPKey?
     private let servers = DPoPServers()
+
+    /// What the codes are bound to, where the issuer wants that.
+    let proofKey: ProofKey?
 
     /// How long the person has: while the codes live, or less if the app waits less.
     public let timeLimit: Duration
@@ -169,6 +192,7 @@ public struct PendingDevice: Sendable {
     private func decision() async throws -> (TokenEndpointAnswer, AnswerSpace?) {
         var form = form
         authorization.append(to: &form)
+        form.append("code_verifier", proofKey?.verifier)
         var polling = DevicePolling(interval: authorization.interval)
         var delay = polling.interval
         while true {
@@ -241,55 +265,5 @@ public struct PendingDevice: Sendable {
         let claims = JSONValue.merging(claims: nil, capabilities: flow.clientCapabilities)
         form.append("claims", claims?.serialized)
         return form
-    }
-}
-
-/// How often an issuer is asked whether a person has decided
-/// ([RFC 8628 §3.5](https://www.rfc-editor.org/rfc/rfc8628#section-3.5)).
-private struct DevicePolling {
-    /// How long to wait between two requests.
-    var interval: Duration
-
-    /// The longest wait after the network is available again.
-    private static let longestBackOff = Duration.seconds(60)
-
-    /// What every `slow_down` adds.
-    private static let slowDown = Duration.seconds(5)
-
-    /// Records a response without tokens.
-    ///
-    /// - Returns: how long to wait for the next one.
-    /// - Throws: what ends the sign-in.
-    mutating func delay(after failure: any Error) throws -> Duration {
-        switch failure {
-        case let error as OAuthError: return try delay(after: error)
-        case let error as HTTPTransportError where error.isTransient: return backOff()
-        case let error as IssuerUnavailable: return max(backOff(), error.retryAfter ?? .zero)
-        // The store has no room for the answer yet, and the person may need a while anyway.
-        case let error as TokenStoreError where [.busy, .unreachable].contains(error.code): return interval
-        default: throw failure
-        }
-    }
-
-    private mutating func delay(after error: OAuthError) throws -> Duration {
-        switch error.code {
-        case .authorizationPending: return prolonged(by: error)
-        case .slowDown:
-            interval += Self.slowDown
-            return prolonged(by: error)
-        case .expiredToken: throw SignInError.codeEnded
-        case _ where error.meaning == .transient: return max(backOff(), error.retryAfter ?? .zero)
-        default: throw error
-        }
-    }
-
-    /// The interval, or a longer one this time if the issuer asks for it; at most a minute, as the person is waiting.
-    private func prolonged(by error: OAuthError) -> Duration {
-        max(interval, min(error.retryAfter ?? .zero, Self.longestBackOff))
-    }
-
-    private mutating func backOff() -> Duration {
-        interval = max(interval, min(interval * 2, Self.longestBackOff))
-        return interval
     }
 }

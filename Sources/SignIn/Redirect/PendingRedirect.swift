@@ -86,7 +86,9 @@ package final class PendingRedirect: Sendable {
         waiter?.resume(with: outcome.mapError { $0 })
     }
 
-    /// Waits for the answer. One that was taken within `limit` counts, also where its page is still being sent.
+    /// Waits for the answer.
+    ///
+    /// One that was taken within `limit` counts, also where its page is still being sent.
     ///
     /// - Throws: ``SignInError``.
     package func answer(within limit: Duration) async throws -> AuthorizationResponse {

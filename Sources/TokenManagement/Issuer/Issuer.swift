@@ -49,6 +49,10 @@ package struct Issuer: Sendable {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch {
             guard error.mayBeOfOldKeys else { throw error }
+            if let kept = try await documents.keptKeys(ofApp: validator.clientID), !kept.isOutdated(for: token) {
+                try validator.checkSignature(of: token, keys: kept)
+                return token
+            }
             // The issuer may have begun to sign with another key, under another id or the same.
             try await willFetchKeys()
             guard let newKeys = try await documents.newKeys(of: metadata, for: token) else {
@@ -56,9 +60,19 @@ package struct Issuer: Sendable {
                 guard error.code == .unknownKey else { throw error }
                 return token
             }
-            try validator.checkSignature(of: token, keys: newKeys)
+            let keys = newKeys.isOutdated(for: token) ? try await appKeys(validator.clientID) : newKeys
+            try validator.checkSignature(of: token, keys: keys ?? newKeys)
         }
         return token
+    }
+
+    /// The keys of one app, if it has any.
+    private func appKeys(_ clientID: String) async throws -> JSONWebKeySet? {
+        do {
+            return try await documents.keys(ofApp: clientID, besides: metadata)
+        } catch is MetadataError {
+            return nil
+        }
     }
 
     /// Revokes a refresh token that must not be used, even if the task has been cancelled.

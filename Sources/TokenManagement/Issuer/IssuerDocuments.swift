@@ -20,7 +20,7 @@ package struct IssuerDocuments: Sendable {
     package let limits: HTTPLimits
 
     /// Keeps the documents; nil: they are fetched each time.
-    private let cache: TokenStore?
+    let cache: TokenStore?
 
     /// What was fetched, where nothing keeps it.
     private let fetched = FetchedDocuments()
@@ -48,7 +48,7 @@ package struct IssuerDocuments: Sendable {
         self.limits = limits
     }
 
-    private var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
+    var discovery: MetadataDiscovery { MetadataDiscovery(transport: transport, limits: limits) }
 
     /// - Throws: `MetadataError`, `IssuerUnavailable`, `HTTPTransportError`, `TokenStoreError`; `IssuerWait` where
     ///   waits are kept.
@@ -98,11 +98,11 @@ package struct IssuerDocuments: Sendable {
         }
     }
 
-    private func kept(_ url: String) async throws -> JSONValue.Object? {
+    func kept(_ url: String) async throws -> JSONValue.Object? {
         try await cache?.performRead { try $0.issuerDocument(url) }
     }
 
-    private func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {
+    func keep(_ document: JSONValue.Object, _ url: String, _ lifetime: Int64) async throws {
         guard let cache else {
             fetched.add(document, url, lifetime, at: now())
             return
@@ -225,7 +225,7 @@ extension IssuerDocuments {
     }
 
     /// Keys that can be done without, where they are cached ones.
-    private func orNone(_ keys: () async throws -> JSONWebKeySet) async throws -> JSONWebKeySet? {
+    func orNone(_ keys: () async throws -> JSONWebKeySet) async throws -> JSONWebKeySet? {
         do {
             return try await keys()
         } catch let error where cache != nil && AcquisitionError(documents: error) != nil {
@@ -242,7 +242,7 @@ extension IssuerDocuments {
     }
 
     /// Fetches once a minute at most; callers in between get the result of the last fetch.
-    private func fetchedAnew<Document: Sendable>(
+    func fetchedAnew<Document: Sendable>(
         _ url: String,
         _ cache: TokenStore,
         stored: () async throws -> Document?,
@@ -272,8 +272,8 @@ extension IssuerDocuments {
 
     /// Waits for what another task or program has just fetched, or is about to fetch.
     private func waitForOthers(_ mark: String) async throws {
-        for _ in 1...20 {
-            guard try await Refetch(kept(mark)) == .underWay else { break }
+        let start = ContinuousClock.now
+        while try await Refetch(kept(mark)) == .underWay, start.duration(to: .now) < limits.total {
             try await Task.sleep(for: .milliseconds(100))
         }
         guard try await Refetch(kept(mark)) == .done else { throw IssuerUnavailable(status: 503) }
