@@ -206,7 +206,7 @@ struct SessionSettings {
     private static let ofOwnSession = [
         ("default_transaction_isolation", #"read\ committed"#),
         ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"), ("tcp_keepalives_count", "3"),
-        ("tcp_user_timeout", "15000"),
+        ("tcp_user_timeout", "15000"), ("idle_session_timeout", "0"),
     ]
 
     var startup: String { (values + Self.ofOwnSession).map { "-c \($0)=\($1)" }.joined(separator: " ") }

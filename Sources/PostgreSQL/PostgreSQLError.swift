@@ -83,6 +83,8 @@ extension PostgreSQLError {
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
         package static let foreignKeyViolation = Code(rawValue: "23503")
+        /// One that an operator has set, as of temporary files.
+        package static let limitExceeded = Code(rawValue: "53400")
         package static let internalError = Code(rawValue: "XX000")
         package static let invalidAuthorization = Code(rawValue: "28000")
         package static let invalidPassword = Code(rawValue: "28P01")

@@ -35,9 +35,10 @@ extension PostgreSQLError {
     static func refusedConnection(_ reported: String, _ address: ServerAddress, _ host: ServerAddress.Host) -> Self {
         let message = ServerMessage(reported)
         let place = host.isSocket ? "the server on this machine" : "the server \(host.name):\(host.port)"
-        // No password is in it; this is for the day it were.
+        // No password is in it; this is for the day it were. A short one is in a word by chance, and its mask would tell
+        // it.
         let said = address.secrets.values.reduce(message.text) { text, secret in
-            secret.text.isEmpty ? text : text.replacing(secret.text, with: "…")
+            secret.text.utf8.count < 8 ? text : text.replacing(secret.text, with: "…")
         }
         guard let sqlState = message.sqlState else {
             let (code, remedy) = withoutServer(said)
@@ -90,7 +91,7 @@ extension PostgreSQLError {
         if isAboutSetting(text) { return (.setting, "") }
         let kinds = ["session is", "hot standby", "server is not in", "primary"]
         if kinds.contains(where: text.contains) { return (.wrongKindOfServer, "") }
-        if text.contains("does not match host name") { return (.certificate, "") }
+        if text.contains("does not match host name") || text.contains("private key file") { return (.certificate, "") }
         if text.contains("certificate verify failed") {
             return (
                 .certificate,

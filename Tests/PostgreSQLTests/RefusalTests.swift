@@ -86,6 +86,21 @@ struct RefusalTests {
         #expect(error.code == .setting)
     }
 
+    @Test func `a short password leaves the server's words whole, and a client's key is none of its network`() throws {
+        let said = """
+            connection to server at "127.0.0.1", port 5432 failed: private key file "/k" has group or world access; \
+            file must have permissions u=rw (0600) or less
+            """
+        let bare = "postgresql://app@127.0.0.1/db?sslmode=verify-full"
+        let address = try ServerAddress(bare, origin: .argument) { $0 == "PGPASSWORD" ? "w" : nil }
+        let error = PostgreSQLError.refusedConnection(said, address, try #require(address.hosts.first))
+        #expect(error.code == .certificate)
+        #expect(error.message.contains("has group or world access"))
+        let planted = try ServerAddress(bare, origin: .argument) { $0 == "PGPASSWORD" ? "world access" : nil }
+        let masked = PostgreSQLError.refusedConnection(said, planted, try #require(planted.hosts.first))
+        #expect(masked.message.contains("has group or …;"))
+    }
+
     @Test func `an unknown database is named`() throws {
         let error = try refusal(server.address(database: "absent"))
         #expect(error.code == .unknownDatabase)

@@ -19,7 +19,12 @@ extension StoreReading {
         withTokens: Bool = false,
         _ body: (AccountSummary) throws -> Void
     ) throws {
-        try connections.read(isTold: true) { session in
+        var isTold = false
+        func tell(_ summary: AccountSummary) throws {
+            isTold = true
+            try body(summary)
+        }
+        try connections.read(isTold: isTold) { session in
             let isLong = policy.mayLeaveMany && limit.map { $0 > 1_000 } ?? true
             try session.readLong(isLong, of: connections) {
                 let count = try session.forEachSummary(
@@ -27,7 +32,7 @@ extension StoreReading {
                     sortedBy: order,
                     limit: limit,
                     withTokens: withTokens,
-                    body
+                    tell
                 )
                 if count == 0 { try session.requireSoundness() }
             }

@@ -91,14 +91,14 @@ public final class StoreConnections: Sendable {
     /// Runs `body` with a connection for reading; it may read again inside.
     ///
     /// It runs again where a server's connection was lost, or another program wrote to a file that is read without
-    /// locks, unless the caller `isTold` what was read row by row.
+    /// locks, unless the caller `isTold` by then what was read row by row.
     func read<Result: Sendable>(
-        isTold: Bool = false,
+        isTold: @autoclosure () -> Bool = false,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         switch engine {
-        case .file(let connections): try connections.read(isTold: isTold, body)
-        case .server(let connections): try connections.read(isTold: isTold, body)
+        case .file(let connections): try connections.read(isTold: isTold(), body)
+        case .server(let connections): try connections.read(isTold: isTold(), body)
         }
     }
 

@@ -15,7 +15,7 @@ final class FileConnections: Sendable {
     /// Notices commits, by a connection of its own.
     let watch = FileWatch()
 
-    /// How many calls that write are under way, and since when there is any.
+    /// How many calls that write are under way, and since when none of them has ended.
     private let writes = LockedValue((count: 0, since: ContinuousClock.now))
 
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
@@ -58,13 +58,16 @@ final class FileConnections: Sendable {
     /// An inspection that began without locks runs it again where another program came meanwhile, whose log and index
     /// are there now. It does not where the caller `isTold` what was read row by row, as everyone is whose `body`
     /// returns nothing.
-    func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
-        let isTold = isTold || Result.self == Void.self
+    func read<Result: Sendable>(
+        isTold: @autoclosure () -> Bool = false,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
+        func isTooLate() -> Bool { Result.self == Void.self || isTold() }
         var attempts = UnlockedAttempts(at: path, within: options.busyTimeout)
         return try TokenStoreError.translating(at: path) {
             while true {
                 do {
-                    return try followingName { try readOnce(isTold: isTold, body) }
+                    return try followingName { try readOnce(isTold: isTooLate, body) }
                 } catch is OutdatedRead {
                     // Those that wait in the pool are of the same moment.
                     readers.removeAll()
@@ -76,7 +79,7 @@ final class FileConnections: Sendable {
 
     /// - Throws: ``OutdatedRead`` if another program wrote to the file, and the caller knows nothing of what was read.
     private func readOnce<Result: Sendable>(
-        isTold: Bool,
+        isTold: () -> Bool,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         try readers.withSession(checking: Self.requireCurrent, or: openReader) { session in
@@ -87,7 +90,7 @@ final class FileConnections: Sendable {
                 // What looks like damage may be pages of two moments.
                 guard session.isOutdated else { throw error }
             }
-            if isTold { throw UnlockedAttempts.busy(path) }
+            if isTold() { throw UnlockedAttempts.busy(path) }
             throw OutdatedRead()
         }
     }
@@ -122,7 +125,8 @@ final class FileConnections: Sendable {
             writes.count += 1
         }
         defer {
-            writes.withLock { $0.count -= 1 }
+            // The next one waits for the file from now on.
+            writes.withLock { ($0.count, $0.since) = ($0.count - 1, .now) }
             CommitObserver.announceCommit(path)
         }
         return try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }

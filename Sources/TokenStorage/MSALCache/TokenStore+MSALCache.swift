@@ -83,10 +83,15 @@ extension StoreReading {
         progress: TokenStore.ProgressHandler? = nil,
         write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        try connections.read(isTold: true) { session in
+        var isTold = false
+        try connections.read(isTold: isTold) { session in
             try session.connection.read {
                 try withoutActuallyEscaping(write) { write in
-                    try MSALCacheExporter(session, progress: progress, write: write).run()
+                    let exporter = try MSALCacheExporter(session, progress: progress) { piece in
+                        isTold = true
+                        try write(piece)
+                    }
+                    try exporter.run()
                 }
             }
         }

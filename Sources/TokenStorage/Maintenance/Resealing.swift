@@ -43,7 +43,7 @@ extension StoreConnection {
         var resealed = 0
         let rows = RowProgress(
             progress,
-            total: try progress.flatMap { _ in try rowCount(SealedTable.all) },
+            total: try progress.flatMap { _ in try write { try rowCount(SealedTable.all) } },
             unit: "rows",
             step: 1
         )

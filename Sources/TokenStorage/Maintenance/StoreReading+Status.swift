@@ -77,7 +77,10 @@ extension StoreConnection {
         ) ?? 0
     }
 
-    private static let lostKeys = SealingError.keyUnavailable("lost, and nothing in the store opens without it", nil)
+    private static let lostKeys = SealingError.keyUnavailable(
+        "the data keys are lost, and nothing in the store opens without them",
+        nil
+    )
 
     private func keyProblem() -> SealingError? {
         do {

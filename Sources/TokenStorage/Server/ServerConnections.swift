@@ -75,8 +75,11 @@ final class ServerConnections: Sendable {
         return settings
     }
 
-    /// Runs `body` with a connection; again where the connection was lost, unless the caller `isTold` of each row.
-    func read<Result: Sendable>(isTold: Bool = false, _ body: (StoreConnection) throws -> Result) throws -> Result {
+    /// Runs `body` with a connection; again where the connection was lost, unless the caller `isTold` of rows by then.
+    func read<Result: Sendable>(
+        isTold: @autoclosure () -> Bool = false,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
         let limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
         var waiter: WaitingCallers.Waiter?
@@ -86,10 +89,10 @@ final class ServerConnections: Sendable {
                     return try withSession(body)
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: limit, &pauses, &waiter)
-                } catch is ReplacedStore where !isTold && ContinuousClock.now < limit {
+                } catch is ReplacedStore where !isTold() && ContinuousClock.now < limit {
                     forget()
                     pauses.next(until: limit)
-                } catch let error as PostgreSQLError where !isTold {
+                } catch let error as PostgreSQLError where !isTold() {
                     try wait(after: error, until: limit, &pauses, &waiter)
                 }
             }

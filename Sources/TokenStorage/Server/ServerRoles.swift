@@ -50,7 +50,7 @@ extension ServerRoles {
         if let audit = audit.map(Self.quoted) {
             try connection.execute("GRANT USAGE ON SCHEMA \(schema) TO \(audit)")
             for table in SealedTable.all where !table.clear.isEmpty {
-                let columns = (["id"] + (table.isOwnedOnServers ? ["account_id"] : []) + table.clear)
+                let columns = (["id"] + (table.isKeyedByOwner(on: .postgreSQL) ? ["account_id"] : []) + table.clear)
                 try connection.execute(
                     "GRANT SELECT (\(columns.joined(separator: ", "))) ON \(schema).\(table.name) TO \(audit)"
                 )
@@ -137,6 +137,8 @@ extension Connection {
     /// of an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody
     /// above that role.
     ///
+    /// A role that has made that one its member by itself, as PostgreSQL 14 allows, is not above it.
+    ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.
     private static let strangers = SQL(
@@ -159,8 +161,10 @@ extension Connection {
             OR r.oid IN (SELECT c.relowner FROM pg_catalog.pg_class c
                 WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")
             OR r.oid IN (SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = current_database())
-            OR EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.roleid = r.oid AND m.member = (
-                SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = current_user)), false)
+            OR EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.roleid = r.oid AND m.grantor <> r.oid
+                AND m.member IN (SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = current_user
+                    UNION SELECT c.relowner FROM pg_catalog.pg_class c
+                    WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")), false)
         """
     )
 

@@ -280,7 +280,7 @@ extension PostgreSQLError {
     /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
     var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
 
-    private static let lasting: Set<Code> = [.diskFull, .protocolViolation]
+    private static let lasting: Set<Code> = [.diskFull, .protocolViolation, .limitExceeded]
 
     private static let passing: Set<Code> = [
         .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,

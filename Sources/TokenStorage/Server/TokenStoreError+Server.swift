@@ -63,6 +63,8 @@ extension TokenStoreError {
             switch error.code {
             case .timedOut, .lockNotAvailable, .poolExhausted:
                 .busy("\(location) does not answer in time (\(error.message))", .allowMoreTime)
+            case .certificate where error.message.contains("private key file"):
+                .access(problem, "correct sslkey, or have the file readable by its owner alone (chmod 600)")
             case .certificate:
                 .access(problem, "correct the host or sslrootcert, or have the certificate renewed")
             case .noEncryption:
@@ -111,11 +113,21 @@ extension TokenStoreError {
                     "no server of \(location) is a standby now (\(error.message))",
                     .correct("correct target_session_attrs in the address, or try again later")
                 )
+            case .readOnlyTransaction where [.standby, .readOnly].contains(location.address?.target):
+                .invalidArgument(
+                    "\(location) asks for a server that is only read (\(error.message))",
+                    .correct("write target_session_attrs=read-write or prefer-standby into the address")
+                )
             case .readOnlyTransaction, .wrongKindOfServer:
                 TokenStoreError(
                     .unreachable,
                     "\(location) cannot be written to now (\(error.message))",
                     Remedy(.retry, "try again later, or have default_transaction_read_only off if it is no standby")
+                )
+            case .limitExceeded:
+                .storage(
+                    "\(problem), and nothing was changed",
+                    Remedy(.askOperator, "have that limit of the role raised")
                 )
             case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
             case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)

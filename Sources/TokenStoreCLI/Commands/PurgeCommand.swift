@@ -1,6 +1,7 @@
 import ArgumentParser
 import OAuth
 import Sealing
+import Synchronization
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -96,17 +97,31 @@ struct PurgeCommand: ParsableCommand {
     /// Deletes, or on a trial looks at a store that is not even opened for writing.
     private func purge(_ console: Console, isTrial: Bool) throws -> PurgeCounts {
         let options = arguments.options(unlocks: filters.needsKey)
-        let progress = ProgressLine("deleting", console) { _ in ("nothing was deleted", advice: "run it again") }
+        let location = try arguments.location
+        // A file is purged in one commit, a server in many.
+        let deleted = LockedValue(0)
+        let progress = ProgressLine("deleting", console) { _ in
+            let count = location.path == nil ? deleted.withLock(\.self) : 0
+            guard count > 0 else { return ("nothing was deleted", advice: "run it again") }
+            return ("\(count.counting("account")) are deleted already", advice: "run it again for the rest")
+        }
+        func counting(_ update: @escaping TokenStore.ProgressHandler) -> TokenStore.ProgressHandler {
+            { progress in
+                if progress.unit == "accounts" { deleted.withLock { $0 = max($0, progress.done) } }
+                try update(progress)
+            }
+        }
         if all {
-            let location = try arguments.location
             guard !isTrial else { return try TokenStore.purgeAll(at: location, options: options, dryRun: true) }
-            return try progress.showing { try TokenStore.purgeAll(at: location, options: options, progress: $0) }
+            return try progress.showing {
+                try TokenStore.purgeAll(at: location, options: options, progress: counting($0))
+            }
         }
         guard isTrial else {
             let store = try arguments.open(console, unlocks: filters.needsKey)
             defer { store.close() }
             guard let policy = try policy(console, in: store) else { return try store.purgeExpired() }
-            return try progress.showing { try store.purge(policy, progress: $0) }
+            return try progress.showing { try store.purge(policy, progress: counting($0)) }
         }
         guard let store = try arguments.inspect(console, unlocks: filters.needsKey, decides: true) else {
             return PurgeCounts()

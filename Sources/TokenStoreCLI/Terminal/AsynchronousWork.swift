@@ -75,8 +75,13 @@ extension AsynchronousWork {
         throwsInterrupt: Bool = false,
         _ body: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
-        let task = Task.detached { try await body() }
+        let isReady = AsyncStream<Never>.makeStream()
+        let task = Task.detached {
+            for await _ in isReady.stream {}
+            return try await body()
+        }
         let ending = EndingSignals(store, throwsInterrupt: throwsInterrupt) { task.cancel() }
+        isReady.continuation.finish()
         let clock = Task.detached {
             guard let time else { return }
             try await Task.sleep(for: time)
@@ -107,6 +112,9 @@ private final class EndingSignals: Sendable {
         self.store = store
         self.throwsInterrupt = throwsInterrupt
         self.cancel = cancel
+        // A signal is lost until its source is registered; nothing begins before.
+        let isRegistered = DispatchGroup()
+        defer { isRegistered.wait() }
         for number in [SIGINT, SIGTERM, SIGHUP] {
             // One that the program was started without, as by nohup, stays without effect; but not the interrupt, which
             // a script takes from every command that it starts in the background, and then sends to end it.
@@ -115,6 +123,8 @@ private final class EndingSignals: Sendable {
             state.withLock { state in
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler { [weak self] in self?.take(number) }
+                isRegistered.enter()
+                source.setRegistrationHandler { isRegistered.leave() }
                 source.resume()
                 state.sources.append((number, source))
             }

@@ -211,6 +211,7 @@ struct ServerStoreTests {
         }
         let audit = try scene.server.connect(user: "certified")
         try audit.execute("SELECT username, last_used_at FROM \(scene.schema).account")
+        try audit.execute("SELECT account_id, kind, at FROM \(scene.schema).event")
         for statement in ["SELECT secret FROM refresh_token", "SELECT wrapped FROM data_key", "DELETE FROM account"] {
             let error = #expect(throws: PostgreSQLError.self) {
                 try audit.execute("SET search_path = \(scene.schema); " + statement)

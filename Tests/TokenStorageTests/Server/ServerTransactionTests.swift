@@ -178,7 +178,7 @@ struct ServerTransactionTests {
     @Test func `a server that is gone is no signed-out account, and an answer is given back`() throws {
         let server = try TestServer()
         var scene = try ServerScene(on: server)
-        scene.options.busyTimeout = .milliseconds(300)
+        scene.options.busyTimeout = .seconds(3)
         try scene.create()
         let store = try scene.open()
         try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())

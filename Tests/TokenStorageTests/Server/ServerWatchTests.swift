@@ -204,7 +204,7 @@ struct ServerChangesTests {
         try await nodes[0].save(ServerScene.response("before", token: "a"), for: ServerScene.request())
         // Its number is lower than those of all that follow.
         let slow = try scene.server.connect()
-        try slow.execute("BEGIN; SELECT pg_current_xact_id()")
+        try slow.execute("SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()")
         var changes = try await nodes[0].changes().makeAsyncIterator()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<60 {

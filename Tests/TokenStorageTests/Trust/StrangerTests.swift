@@ -53,6 +53,30 @@ struct StrangerTests {
         #expect(try scene.count("SELECT count(*) FROM " + tables) == 0)
     }
 
+    @Test(.disabled(if: TestCluster.isWanted, "Citus carries roles to its machines in its own time"))
+    func `a schema may belong to a group of the role that makes the store, and to no other`() throws {
+        let scene = try ServerScene()
+        let (group, maker) = ("g" + scene.schema, "d" + scene.schema)
+        let server = try scene.server.connect()
+        try server.execute(
+            """
+            CREATE ROLE \(group); CREATE ROLE \(maker) LOGIN IN ROLE \(group); GRANT CREATE ON DATABASE tests TO \(group);
+            CREATE SCHEMA \(scene.schema) AUTHORIZATION \(group)
+            """
+        )
+        let place = StoreLocation(try scene.server.address(user: maker, schema: scene.schema))
+        let roles = ServerRoles(application: "trusted")
+        #expect(try TokenStore.create(at: place, options: scene.options, granting: roles))
+        let program = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options)
+        try program.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        #expect(try program.accounts().count == 1)
+        try server.execute("REVOKE \(group) FROM \(maker)")
+        let error = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.open(at: scene.location(as: "trusted"), options: scene.options).accounts()
+        }
+        #expect(error?.problem.contains("the role \(group) can make functions") == true, "\(error?.problem ?? "")")
+    }
+
     @Test func `a store is not used where every role can make functions`() throws {
         let scene = try ServerScene()
         try scene.server.connect().execute(

@@ -1,4 +1,5 @@
 import Foundation
+import IssuerSupport
 import PostgreSQL
 import TestSupport
 import TestTraits
@@ -116,9 +117,10 @@ extension ServerFaultCommandTests {
             "copy",
             place + "&target_session_attrs=prefer-standby",
             scene.scratch.path("new/"),
+            "--keep-source",
             "--dry-run"
         )
-        #expect(copy.output.contains("would move 1 account,"), "\(copy.error)")
+        #expect(copy.output.contains("would copy 1 account,"), "\(copy.error)")
         // While the primary is away, what the standby has is handed out, and nothing is said of what it lacks.
         try reader.execute("SELECT pg_wal_replay_resume()")
         while try count(reader, "SELECT count(*) FROM \(scene.schema).account") == 0 { usleep(10_000) }
@@ -154,5 +156,38 @@ extension ServerFaultCommandTests {
             // Nobody who has the key moved it there.
             #expect(!outcome.error.contains("other.example"), "\(outcome.error)")
         }
+    }
+
+    @Test func `an interrupted purge says how much of a server it has deleted`() async throws {
+        let scene = try ServerCommandScene()
+        try scene.create()
+        let people = (0..<700).map { CachedUser(username: "p\($0)@example.net", uid: "p\($0)") }
+        #expect(try scene.run("import", input: CachedUser.cache(people)).status == 0)
+        // So that a signal arrives in the middle.
+        try scene.server.connect().execute(
+            """
+            CREATE FUNCTION \(scene.schema).dawdle() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_catalog.pg_sleep(0.01); RETURN OLD; END';
+            CREATE TRIGGER dawdle BEFORE DELETE ON \(scene.schema).account
+                FOR EACH ROW EXECUTE FUNCTION \(scene.schema).dawdle()
+            """
+        )
+        let accounts = "SELECT count(*) FROM \(scene.schema).account"
+        let errors = scene.scratch.path("errors")
+        let purge = try StartedCommand(
+            ["purge", "--yes", "--policy", "b2c_1_signin"],
+            environment: ["TOKENSTORE_PATH": scene.address()],
+            in: scene.scratch,
+            errors: errors
+        )
+        try await eventually("the first accounts to go") {
+            try #require(try count(scene, accounts)) < 700
+        }
+        purge.send(SIGTERM)
+        #expect(try await purge.end() == 130)
+        let said = try String(contentsOfFile: errors, encoding: .utf8)
+        let left = try #require(try count(scene, accounts))
+        #expect(left > 0)
+        #expect(said.contains("interrupted, and \(700 - left) accounts are deleted already; run it again"), "\(said)")
     }
 }

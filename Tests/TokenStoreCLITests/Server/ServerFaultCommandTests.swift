@@ -171,7 +171,7 @@ struct ServerFaultCommandTests {
         while true {
             proxy.lead(to: scene.server.port)
             proxy.cut(after: messages, cut, leadingTo: 1)
-            let outcome = try scene.scratch.run("import", "--store", place, "--timeout", "1", input: input)
+            let outcome = try scene.scratch.run("import", "--store", place, "--timeout", "2", input: input)
             let accounts = try count(scene, "SELECT count(*) FROM \(scene.schema).account")
             guard outcome.status != 0 else { break }
             #expect(outcome.status == 8, "\(messages): \(outcome.error)")

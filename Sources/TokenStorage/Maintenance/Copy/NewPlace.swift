@@ -37,6 +37,20 @@ extension StoreConnection {
         return try connection.integer("SELECT 1 FROM data_key WHERE is_current = 2") != nil
     }
 
+    /// Makes sure that the role may move the store away, before anything is made at another place.
+    func requireMovable() throws {
+        guard connection.isServer, try connection.integer(Self.mayMove) == nil else { return }
+        throw TokenStoreError(
+            .access,
+            "the role of \(location) may not move the store away",
+            Remedy(.checkPermissions, "name the role that owns its tables")
+        )
+    }
+
+    private static let mayMove: StaticString = """
+        SELECT 1::bigint WHERE has_column_privilege('store'::text, 'moved_to'::text, 'UPDATE'::text)
+        """
+
     /// The keys, also of a store that was opened without them.
     private func availableKeys() throws -> KeyRing {
         if let keyRing { return keyRing }

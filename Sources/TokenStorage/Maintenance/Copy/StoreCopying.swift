@@ -154,7 +154,10 @@ struct StoreCopying {
                 let remedy = problem.remedy ?? .repair
                 throw TokenStoreError.damaged("\(source) is damaged (\(problem.problem))", remedy).at(source)
             }
-            try store.read { try $0.requireFit(for: target) }
+            try store.read {
+                if !keepsSource { try $0.requireMovable() }
+                try $0.requireFit(for: target)
+            }
             return store
         } catch {
             store.close()

@@ -56,7 +56,8 @@ extension TokenStore {
         (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
         let (id, totals, isPartial) = try store.read {
-            ($0.header.storeID.hexadecimal, try $0.totals(), try $0.holdsPartOfCopy())
+            if target != nil, !keepsSource { try $0.requireMovable() }
+            return ($0.header.storeID.hexadecimal, try $0.totals(), try $0.holdsPartOfCopy())
         }
         guard let target else { return CopyReport(totals, isPartial: isPartial) }
         let copying = StoreCopying(

@@ -1,0 +1,48 @@
+import OAuth
+import PostgreSQL
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// What a server is waited for, and what no wait mends.
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
+struct ServerWaitTests {
+    @Test func `a list and an export wait for a table that is locked longer than a statement may wait`() async throws {
+        let scene = try ServerScene()
+        let store = try scene.createdStore()
+        try await store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let holder = try scene.server.connect()
+        try holder.execute("BEGIN; LOCK TABLE \(scene.schema).account IN ACCESS EXCLUSIVE MODE")
+        async let listed = store.performRead { store in
+            var names: [String] = []
+            try store.forEachAccount { names.append($0.account.id.homeAccountID) }
+            return names
+        }
+        async let exported = store.performRead { try $0.exportMSALCache().count }
+        // A statement waits for five seconds at most.
+        try await Task.sleep(for: .seconds(7))
+        try holder.execute("COMMIT")
+        #expect(try await listed == ["u1.t1"])
+        #expect(try await exported > 2)
+    }
+
+    @Test func `what cannot be written through an address for standbys says so`() throws {
+        let said = "cannot execute UPDATE in a read-only transaction"
+        let error = PostgreSQLError(.readOnlyTransaction, said, state: .usable)
+        for (target, code) in [("standby", TokenStoreError.Code.invalidArgument), ("any", .unreachable)] {
+            let location = try StoreLocation("postgresql://trusted@127.0.0.1/tests?target_session_attrs=\(target)")
+            #expect(TokenStoreError(error, at: location).code == code)
+        }
+    }
+
+    @Test func `a limit that an operator has set does not pass`() throws {
+        let said = "temporary file size exceeds temp_file_limit (0kB)"
+        let error = PostgreSQLError(.limitExceeded, said, state: .usable)
+        #expect(!error.isPassing)
+        let told = TokenStoreError(error, at: try StoreLocation("postgresql://trusted@127.0.0.1/tests"))
+        #expect(told.code == .storage)
+        #expect(told.remedy?.code == .askOperator)
+    }
+}
