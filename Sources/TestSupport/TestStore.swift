@@ -70,7 +70,7 @@ public final class TestStore: Sendable {
         options.program = "test"
         // What a janitor deletes that comes by by chance would be missing in a count.
         options.janitorChance = .max
-        options.busyTimeout = .seconds(5)
+        options.busyTimeout = .seconds(20)
         // What another process of the test has written is to be seen at once.
         options.staleness = .zero
         options.now = { clock.date }

@@ -53,8 +53,7 @@ struct FleetScene: Sendable {
 
     /// Starts a process; browsers come back from the issuer to `front`, or to it.
     func start(front: Node? = nil, _ more: [String] = []) async throws -> Node {
-        let (listener, port) = try LoopbackSocket.listener()
-        close(listener)
+        let port = try UnusedPort().number
         let arguments =
             [
                 "--listen", "127.0.0.1:\(port)", "--key", key, "--cookie-key", directory.file("cookie"),

@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import Synchronization
+import TestSupport
 import TestTraits
 import Testing
 
@@ -113,13 +114,14 @@ struct AsyncHTTPTransportTests {
     }
 
     @Test func `a time limit before a connection is made leaves a request without effect`() async throws {
-        for (scheme, mayHaveTakenEffect) in [("https", false), ("http", true)] {
+        let longer = HTTPLimits(head: .seconds(4), total: .seconds(5), bodySize: 100_000)
+        for (scheme, limits, mayHaveTakenEffect) in [("https", Self.short, false), ("http", longer, true)] {
             let server = try RawServer("", .hangs)
             defer { server.stop() }
             var request = HTTPRequest("POST", "\(scheme)://127.0.0.1:\(server.port)/")
             request.body = Secret("a=b")
             let error = await #expect(throws: HTTPTransportError.self) {
-                try await Self.transport.send(request, limits: Self.short)
+                try await Self.transport.send(request, limits: limits)
             }
             #expect(error?.mayHaveTakenEffect == mayHaveTakenEffect, "\(String(describing: error))")
             #expect(error?.isTransient == true)
@@ -193,6 +195,15 @@ struct AsyncHTTPTransportTests {
         let closing = try RawServer("")
         #expect(await Self.error(closing)?.isTransient == true)
         #expect(closing.requests.count == 2)
+    }
+
+    @Test func `a request says what sends it, unless its caller has said so`() async throws {
+        for (own, sent) in [(nil, "tokenstore"), ("app/1", "app/1")] {
+            let server = try RawServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            _ = try await Self.send(server) { $0.headers["user-agent"] = own }
+            let lines = try #require(server.requests.first).lowercased().split(separator: "\r\n")
+            #expect(lines.filter { $0.hasPrefix("user-agent:") } == ["user-agent: \(sent)"])
+        }
     }
 
     @Test func `a request with a truncated answer is not repeated`() async throws {

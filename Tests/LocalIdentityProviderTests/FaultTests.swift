@@ -93,7 +93,7 @@ struct FaultTests {
         try await Site.open { (site: Site) async throws in
             site.provider.faults.add(.hang(at: "keys"))
             await #expect(throws: (any Error).self) {
-                try await site.send("GET", site.tenant + "/discovery/v2.0/keys", seconds: 1)
+                try await site.send("GET", site.tenant + "/discovery/v2.0/keys", seconds: 5)
             }
             #expect(try await site.get(site.tenant + "/discovery/v2.0/keys").status == 200)
         }

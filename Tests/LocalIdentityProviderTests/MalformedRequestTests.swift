@@ -64,7 +64,7 @@ struct MalformedRequestTests {
         ["GET /fabrikvine/v2.0/.well"], ["P"], [],
     ])
     func `a request that stops halfway gets a timeout error`(pieces: [String]) async throws {
-        try await Site.open(requestTimeout: 1) { site in
+        try await Site.open(requestTimeout: 3) { site in
             let answer = try await RawClient.exchange(site, pieces)
             #expect(answer.hasPrefix("HTTP/1.1 408"))
             #expect(answer.contains("9900006"))

@@ -84,7 +84,7 @@ package final class DelayingProxy: Sendable {
             let connection = Connection(client: client, server: server)
             connections.withLock { $0.append(connection) }
             let requests = Line(of: connection, to: server, delay: delay)
-            let answers = Line(of: connection, to: client, delay: delay)
+            let answers = Line(of: connection, to: client, delay: delay) { connection.hasHeard.withLock { $0 = true } }
             Self.start { [self] in forwardRequests(connection, requests) }
             Self.start { Self.forwardAnswers(connection, answers) }
         }
@@ -124,7 +124,6 @@ package final class DelayingProxy: Sendable {
         while let bytes = LoopbackSocket.receive(connection.server) {
             // The first byte of an answer shows that the commit is made.
             guard !connection.swallowsAnswers.withLock(\.self) else { break }
-            connection.hasHeard.withLock { $0 = true }
             line.put(bytes)
         }
         connection.end()
@@ -159,17 +158,21 @@ package final class DelayingProxy: Sendable {
         private let target: Int32
         /// Keeps the sockets open.
         private let connection: Connection
+        private let beforeDelivery: @Sendable () -> Void
 
-        init(of connection: Connection, to target: Int32, delay: Duration) {
+        init(
+            of connection: Connection,
+            to target: Int32,
+            delay: Duration,
+            beforeDelivery: @escaping @Sendable () -> Void = {}
+        ) {
             (self.connection, self.target, self.delay) = (connection, target, delay)
+            self.beforeDelivery = beforeDelivery
             if delay > .zero { DelayingProxy.start { [self] in deliver() } }
         }
 
         func put(_ bytes: [UInt8]) {
-            guard delay > .zero else {
-                LoopbackSocket.deliver(bytes, to: target)
-                return
-            }
+            guard delay > .zero else { return deliver(bytes) }
             waiting.withLock { $0.append((.now + delay, bytes)) }
             hasMore.signal()
         }
@@ -185,8 +188,13 @@ package final class DelayingProxy: Sendable {
                     // The last moments are not left to the scheduler.
                     if left > .microseconds(100) { usleep(UInt32((left - .microseconds(80)) / .microseconds(1))) }
                 }
-                LoopbackSocket.deliver(next.bytes, to: target)
+                deliver(next.bytes)
             }
+        }
+
+        private func deliver(_ bytes: [UInt8]) {
+            beforeDelivery()
+            LoopbackSocket.deliver(bytes, to: target)
         }
     }
 }

@@ -55,7 +55,7 @@ package final class TestServer: Sendable {
         let template = try Self.template.get().directory
         let directory = Self.newDirectory()
         self.directory = directory
-        port = try Self.freePort()
+        port = try UnusedPort().number
         remover = try Self.removeAtExit(directory)
         try Shell.run("/bin/cp", "-a", template, directory)
         let (reading, writing) = try Self.pipe()
@@ -290,11 +290,5 @@ extension TestServer {
             FileHandle(fileDescriptor: pipe.reading, closeOnDealloc: true),
             FileHandle(fileDescriptor: pipe.writing, closeOnDealloc: true)
         )
-    }
-
-    private static func freePort() throws -> Int {
-        let (listener, port) = try LoopbackSocket.listener()
-        close(listener)
-        return port
     }
 }

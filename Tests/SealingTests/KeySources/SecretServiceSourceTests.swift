@@ -131,14 +131,14 @@ struct SecretServiceSourceTests {
         [{ _ = try source.load(context) }, { _ = try source.create(context) }]
     }
 
-    private func context(_ bus: SessionBus, store: UInt8 = 1, deadline: Double = 5) -> KeySourceContext {
+    private func context(_ bus: SessionBus, store: UInt8 = 1, deadline: Double = 60) -> KeySourceContext {
         context(bus.environment, store: store, deadline: deadline)
     }
 
     private func context(
         _ environment: [String: String],
         store: UInt8 = 1,
-        deadline: Double = 5
+        deadline: Double = 60
     ) -> KeySourceContext {
         KeySourceContext(
             directory: "/nonexistent",

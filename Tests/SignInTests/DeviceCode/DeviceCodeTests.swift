@@ -215,12 +215,11 @@ struct DeviceCodeTests {
                 if isHanging { scene.provider.faults.add(.hang(at: "token")) }
                 let device = try await scene.begin()
                 let sending = AsyncStream<Void>.makeStream()
-                let task = Task { try await device.tokens() }
-                let number = scene.pauses.seconds.count + 1
-                scene.pauses.during(number) {
+                scene.pauses.during(scene.pauses.seconds.count + 1) {
                     sending.continuation.yield()
                     if !isHanging { try await Task.sleep(for: .seconds(600)) }
                 }
+                let task = Task { try await device.tokens() }
                 for await _ in sending.stream { break }
                 task.cancel()
                 await #expect(throws: SignInError.cancelled) { try await task.value }

@@ -31,6 +31,8 @@ struct PresumptionTests {
         /// - Returns: how often the server was waited for.
         @discardableResult
         func signIn(_ subject: String, token: String) throws -> Int {
+            // What the server was told behind the last commit is answered by then.
+            usleep(30_000)
             let before = proxy.roundTrips
             let saved = try node.save(ServerScene.response(subject, token: token), for: ServerScene.request())
             #expect(saved.outcome == .stored)

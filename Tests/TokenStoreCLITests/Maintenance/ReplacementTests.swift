@@ -60,7 +60,7 @@ struct ReplacementTests {
     @Test func `a new store takes the place of no other file`() throws {
         let scratch = try ScratchDirectory()
         let input = Data(try CachedUser.cache([.ivo]).utf8)
-        let fault = "renameat2:delay_enter=1500000"
+        let fault = "renameat2:delay_enter=6000000"
         let isOver = DispatchSemaphore(value: 0)
         DispatchQueue(label: "other").async {
             while !FileManager.default.fileExists(atPath: scratch.store + ".new") { usleep(2_000) }

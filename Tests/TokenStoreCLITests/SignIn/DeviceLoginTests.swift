@@ -200,7 +200,8 @@ struct DeviceLoginTests {
         #expect(outcome.status == 9, "\(outcome.error)")
         #expect(outcome.error.contains("no sign-in was completed"), "\(outcome.error)")
         #expect(outcome.error.contains("WDJB-MJHT within 1 s; Ctrl-C"))
-        #expect(issuer.forms().count == 2)
+        // The second request comes after a second, if the first was over by then.
+        #expect((1...2).contains(issuer.forms().count))
         #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
 

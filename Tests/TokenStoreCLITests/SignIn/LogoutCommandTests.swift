@@ -116,7 +116,7 @@ struct LogoutCommandTests {
             // The store has what the issuer publishes by then.
             #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
             let other = try scene.scratch.holdForWriting()
-            let outcome = try await scene.run("logout", "ana.rojas@example.org", "--timeout", "3")
+            let outcome = try await scene.run("logout", "ana.rojas@example.org", "--timeout", "10")
             #expect(outcome.status == 5)
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             let words = "the issuer ended the session, but the account could not be deleted here: another process holds"

@@ -162,7 +162,7 @@ struct Glewlwyd: Sendable {
     /// The cookie of a user who gave a password; the server may still be starting.
     private func session(_ user: String, _ password: String) async throws -> String {
         let body: JSONValue = ["username": .string(user), "password": .string(password)]
-        for _ in 0..<200 {
+        for _ in 0..<2_400 {
             do {
                 let response = try await call("POST", "/api/auth/", body, session: "")
                 guard let cookie = response.headers["set-cookie"] else { throw ExpectationFailure("a cookie") }

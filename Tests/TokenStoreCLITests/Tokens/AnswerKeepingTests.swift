@@ -34,7 +34,7 @@ struct AnswerKeepingTests {
     @Test func `a locked store: the token is printed, the next command saves the answer`()
         async throws
     {
-        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+        try await whileHeld(["--timeout", "10"]) { (scene, refresh, held) async throws in
             #expect(try await refresh.end() == 0)
             #expect(try pending(scene).count == 1)
             let status = try await scene.run("status", "--json").json["pendingAnswers"] as? [String]
@@ -48,7 +48,7 @@ struct AnswerKeepingTests {
     }
 
     @Test func `an export has the pending refresh token, or says that it is missing`() async throws {
-        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+        try await whileHeld(["--timeout", "10"]) { (scene, refresh, held) async throws in
             #expect(try await refresh.end() == 0)
             let without = try await scene.run("export", "-", "--timeout", "1")
             #expect(without.status == 0)
@@ -69,7 +69,7 @@ struct AnswerKeepingTests {
     }
 
     @Test func `a store that is locked beyond the timeout gets the answer afterwards`() async throws {
-        try await whileHeld(["--timeout", "3"]) { (scene, refresh, held) async throws in
+        try await whileHeld(["--timeout", "10"]) { (scene, refresh, held) async throws in
             try await eventually("the file") { try !pending(scene).isEmpty }
             try held.execute("ROLLBACK")
             #expect(try await refresh.end() == 0)
@@ -90,7 +90,7 @@ struct AnswerKeepingTests {
             _ = try await scene.logIn()
             _ = try await scene.run("logout", "--local-only", LoginScene.ana)
             var held: Connection?
-            let outcome = try await scene.login.run(scene.place + ["--timeout", "3"]) { address in
+            let outcome = try await scene.login.run(scene.place + ["--timeout", "10"]) { address in
                 held = try scene.scratch.holdForWriting()
                 try await LoginScene.signIn(at: address)
             }
@@ -136,7 +136,7 @@ struct AnswerKeepingTests {
     @Test func `a time limit that ends before the answer is stored is explained on a terminal`() async throws {
         let terminal = try PseudoTerminal(columns: 120)
         defer { close(terminal.descriptor) }
-        try await whileHeld(["--timeout", "3"], errors: terminal.path) { (scene, refresh, held) async throws in
+        try await whileHeld(["--timeout", "10"], errors: terminal.path) { (scene, refresh, held) async throws in
             try await eventually("the line") { terminal.newlyShown().contains(waiting) }
             try held.execute("ROLLBACK")
             #expect(try await refresh.end() == 0)
