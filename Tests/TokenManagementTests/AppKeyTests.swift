@@ -107,5 +107,27 @@ struct AppKeyTests {
         await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token("app", key, of: other), of: other) }
         await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token("app", key, of: "odd?x"), of: "odd?x") }
         #expect(requests("/keys?appid=\(Self.client)") == 0)
+        // That it has none is known for a minute.
+        await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token("app", key, of: other), of: other) }
+        #expect(requests("\(Self.metadata)?appid=\(other)") == 1)
+        // A key that is known speaks for itself.
+        await #expect(throws: IDTokenFlaw.signature) { try await check(token("tenant", key, of: other), of: other) }
+    }
+
+    @Test(arguments: [400, 404])
+    func `an issuer that knows no metadata of an app has no keys of it`(status: Int) async throws {
+        scene.issuer.answer(.init(status: status, "{}"), at: "\(Self.metadata)?appid=\(Self.client)")
+        for isKept in [true, false] {
+            await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token("app", key), isKept: isKept) }
+        }
+    }
+
+    @Test func `an outage of the app's keys does not end a session, and no sign-in is good without them`() async throws
+    {
+        scene.issuer.answer(.init(status: 503), at: "\(Self.metadata)?appid=\(Self.client)")
+        try await check(token("app", key))
+        await #expect(throws: IDTokenFlaw.unknownKey) { try await check(token("app", key), isKept: false) }
+        // Known by the first one, so that another signed it.
+        await #expect(throws: IDTokenFlaw.signature) { try await check(token("tenant", key)) }
     }
 }

@@ -108,19 +108,24 @@ package struct MetadataDiscovery: Sendable {
     /// An app with claims of its own may have a signing key of its own, which the metadata for that app lead to
     /// ([Microsoft: validate tokens](https://learn.microsoft.com/entra/identity-platform/access-tokens)).
     ///
-    /// - Throws: as ``metadata(of:)`` and ``keys(at:isOptional:)`` do.
+    /// - Throws: ``IssuerUnavailable``, `HTTPTransportError`.
     package func keys(
         ofApp clientID: String,
         at authority: Authority,
-        besides metadata: IssuerMetadata
+        besides metadata: IssuerMetadata,
+        isOptional: Bool
     ) async throws -> (keys: JSONValue.Object, lifetime: Int64)? {
         guard let url = authority.metadataURL(ofApp: clientID) else { return nil }
-        let ofApp = try IssuerMetadata(try await document(at: url).0)
-        try authority.check(ofApp)
-        guard let address = ofApp.jwksURI, address != metadata.jwksURI, ofApp.issuer.isExactly(metadata.issuer) else {
+        do {
+            let ofApp = try IssuerMetadata(try await document(at: url, limits: isOptional ? limits.short : nil).0)
+            try authority.check(ofApp)
+            guard let address = ofApp.jwksURI, address != metadata.jwksURI, ofApp.issuer.isExactly(metadata.issuer)
+            else { return nil }
+            return try await keys(at: address, isOptional: isOptional)
+        } catch is MetadataError {
+            // The issuer knows no such question, or has an answer to it that is none.
             return nil
         }
-        return try await keys(at: address)
     }
 
     /// What an issuer names in one of its two documents only, such as where tokens are revoked.

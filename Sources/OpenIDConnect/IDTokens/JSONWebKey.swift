@@ -152,6 +152,8 @@ package struct JSONWebKeySet: Sendable {
         keys = (document["keys"]?.array ?? []).compactMap(JSONWebKey.init)
     }
 
+    package var isEmpty: Bool { keys.isEmpty }
+
     /// Whether `token` is signed with none of the keys, so that newer ones may fit: under another id, or the same.
     package func isOutdated(for token: IDToken) -> Bool {
         do {

@@ -49,29 +49,30 @@ package struct Issuer: Sendable {
             if let keys { try validator.checkSignature(of: token, keys: keys) }
         } catch {
             guard error.mayBeOfOldKeys else { throw error }
-            if let kept = try await documents.keptKeys(ofApp: validator.clientID), !kept.isOutdated(for: token) {
-                try validator.checkSignature(of: token, keys: kept)
-                return token
-            }
             // The issuer may have begun to sign with another key, under another id or the same.
             try await willFetchKeys()
-            guard let newKeys = try await documents.newKeys(of: metadata, for: token) else {
+            guard let newKeys = try await keys(for: token, of: validator.clientID) else {
                 // A key that is known speaks against the token; one that is not says nothing.
                 guard error.code == .unknownKey else { throw error }
                 return token
             }
-            let keys = newKeys.isOutdated(for: token) ? try await appKeys(validator.clientID) : newKeys
-            try validator.checkSignature(of: token, keys: keys ?? newKeys)
+            try validator.checkSignature(of: token, keys: newKeys)
         }
         return token
     }
 
-    /// The keys of one app, if it has any.
-    private func appKeys(_ clientID: String) async throws -> JSONWebKeySet? {
+    /// The keys that a token may be signed with which the known ones do not fit: those of its client that are kept, else
+    /// the issuer's as it publishes them now, else those of the client; nil if they cannot be had.
+    private func keys(for token: IDToken, of clientID: String) async throws -> JSONWebKeySet? {
+        if let kept = try await documents.keptKeys(ofApp: clientID), !kept.isOutdated(for: token) { return kept }
+        let keys = try await documents.newKeys(of: metadata, for: token)
+        guard let keys, keys.isOutdated(for: token) else { return keys }
         do {
-            return try await documents.keys(ofApp: clientID, besides: metadata)
-        } catch is MetadataError {
-            return nil
+            guard let ofApp = try await documents.keys(ofApp: clientID, besides: metadata) else { return nil }
+            return ofApp.isEmpty ? keys : ofApp
+        } catch let error where !(error is CancellationError) {
+            // A sign-in that cannot ask for them is judged by those that it has.
+            return keys
         }
     }
 

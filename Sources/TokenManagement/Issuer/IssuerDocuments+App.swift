@@ -1,3 +1,4 @@
+import HTTPTransport
 import OAuth
 package import OpenIDConnect
 
@@ -8,22 +9,35 @@ extension IssuerDocuments {
         return try await kept(name).map { JSONWebKeySet($0) }
     }
 
-    /// The keys that a Microsoft issuer signs the tokens of one app with now; nil if they are cached ones, and cannot be
-    /// had.
+    /// The keys that a Microsoft issuer signs the tokens of one app with now, which may be none; nil if they are cached
+    /// ones, and cannot be had.
     ///
     /// - Throws: As ``metadata()`` does.
     package func keys(ofApp clientID: String, besides metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
+        let none = JSONValue.Object([("keys", .array([]))])
         // Kept under the address of the metadata that lead to them.
-        guard let name = authority.metadataURL(ofApp: clientID) else { return nil }
+        guard let name = authority.metadataURL(ofApp: clientID) else { return JSONWebKeySet(none) }
         func fetch() async throws -> JSONWebKeySet {
-            let found = try await discovery.keys(ofApp: clientID, at: authority, besides: metadata)
-            guard let found else { return JSONWebKeySet(JSONValue.Object()) }
-            try await keep(found.keys, name, found.lifetime)
-            return JSONWebKeySet(found.keys)
+            let found = try await discovery.keys(
+                ofApp: clientID,
+                at: authority,
+                besides: metadata,
+                isOptional: cache != nil
+            )
+            // That there are none is kept too, so that the next token causes no request.
+            let keys = found?.keys ?? none
+            try await keep(keys, name, found?.lifetime ?? Self.refetchInterval)
+            return JSONWebKeySet(keys)
         }
         return try await orNone {
             guard let cache else { return try await fetch() }
-            return try await fetchedAnew(name, cache, stored: { try await keptKeys(ofApp: clientID) }, fetch: fetch)
+            return try await fetchedAnew(
+                name,
+                cache,
+                within: limits.short.total * 2,
+                stored: { try await keptKeys(ofApp: clientID) },
+                fetch: fetch
+            )
         }
     }
 }

@@ -154,7 +154,7 @@ package struct IssuerDocuments: Sendable {
 extension IssuerDocuments {
     /// Seconds between two fetches that tokens or missing endpoints cause: an attacker who sends tokens must not make
     /// this process query the issuer in a loop.
-    private static let refetchInterval: Int64 = 60
+    static let refetchInterval: Int64 = 60
 
     /// The keys of the issuer; nil if they are cached ones, and the issuer publishes none or does not answer.
     package func keys(of metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
@@ -184,6 +184,7 @@ extension IssuerDocuments {
             return try await fetchedAnew(
                 url,
                 cache,
+                within: limits.short.total,
                 stored: { try await kept(url).map { JSONWebKeySet($0) } },
                 fetch: { JSONWebKeySet(try await fetchedKeys(at: url)) }
             )
@@ -211,6 +212,7 @@ extension IssuerDocuments {
             return try await fetchedAnew(
                 authority.url,
                 cache,
+                within: limits.total,
                 stored: { try await keptMetadata() },
                 fetch: { try await fetchedMetadata() }
             )
@@ -241,20 +243,24 @@ extension IssuerDocuments {
         return keys
     }
 
-    /// Fetches once a minute at most; callers in between get the result of the last fetch.
+    /// Fetches once a minute at most; callers in between get the result of the last fetch, which takes no longer than
+    /// `limit`.
     func fetchedAnew<Document: Sendable>(
         _ url: String,
         _ cache: TokenStore,
+        within limit: Duration,
         stored: () async throws -> Document?,
         fetch: () async throws -> Document
     ) async throws -> Document {
         // No document has such a name: an issuer chooses the address of its keys.
         let mark = "fetched anew: \(url)"
+        // And what storing it takes.
+        let patience = limit + .seconds(1)
         let isOurs = try await cache.perform {
-            try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: Self.refetchInterval)
+            try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: patience.secondsRoundedUp)
         }
         guard isOurs else {
-            try await waitForOthers(mark)
+            try await waitForOthers(mark, for: patience)
             if let document = try await stored() { return document }
             return try await fetch()
         }
@@ -271,9 +277,9 @@ extension IssuerDocuments {
     }
 
     /// Waits for what another task or program has just fetched, or is about to fetch.
-    private func waitForOthers(_ mark: String) async throws {
+    private func waitForOthers(_ mark: String, for patience: Duration) async throws {
         let start = ContinuousClock.now
-        while try await Refetch(kept(mark)) == .underWay, start.duration(to: .now) < limits.total {
+        while try await Refetch(kept(mark)) == .underWay, start.duration(to: .now) < patience {
             try await Task.sleep(for: .milliseconds(100))
         }
         guard try await Refetch(kept(mark)) == .done else { throw IssuerUnavailable(status: 503) }

@@ -64,11 +64,12 @@ extension TokenStore {
         try accounts.start()
         var counts = PurgeCounts()
         for rows in found.rows.pages {
-            counts += try removing { session in
+            let page = try removing { session in
                 try session.lockForManyAccounts()
                 return try session.purge(session.locked(rows, meeting: found.alternative))
             }
-            try accounts.advance(by: rows.count)
+            counts += page
+            try accounts.advance(by: page.accounts)
         }
         try accounts.end()
         return counts

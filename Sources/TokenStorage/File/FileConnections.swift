@@ -15,7 +15,7 @@ final class FileConnections: Sendable {
     /// Notices commits, by a connection of its own.
     let watch = FileWatch()
 
-    /// How many calls that write are under way, and since when none of them has ended.
+    /// How many calls that write are under way, and since when none of them was done.
     private let writes = LockedValue((count: 0, since: ContinuousClock.now))
 
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
@@ -125,11 +125,13 @@ final class FileConnections: Sendable {
             writes.count += 1
         }
         defer {
-            // The next one waits for the file from now on.
-            writes.withLock { ($0.count, $0.since) = ($0.count - 1, .now) }
+            writes.withLock { $0.count -= 1 }
             CommitObserver.announceCommit(path)
         }
-        return try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }
+        let result = try TokenStoreError.translating(at: path) { try followingName { try withWritingSession(body) } }
+        // The next one waits for the file from now on.
+        writes.withLock { $0.since = .now }
+        return result
     }
 
     private static let longestWrite = Duration.milliseconds(300)

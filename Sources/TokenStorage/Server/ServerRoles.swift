@@ -137,7 +137,7 @@ extension Connection {
     /// of an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody
     /// above that role.
     ///
-    /// A role that has made that one its member by itself, as PostgreSQL 14 allows, is not above it.
+    /// Only somebody who may make roles puts one above another here: PostgreSQL 14 lets any role take members.
     ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.
@@ -161,8 +161,10 @@ extension Connection {
             OR r.oid IN (SELECT c.relowner FROM pg_catalog.pg_class c
                 WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")
             OR r.oid IN (SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = current_database())
-            OR EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m WHERE m.roleid = r.oid AND m.grantor <> r.oid
-                AND m.member IN (SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = current_user
+            OR EXISTS (SELECT 1 FROM pg_catalog.pg_auth_members m
+                JOIN pg_catalog.pg_roles a ON a.oid = m.grantor AND (a.rolsuper OR a.rolcreaterole
+                    OR a.oid IN (SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname = current_database()))
+                WHERE m.roleid = r.oid AND m.member IN (SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = current_user
                     UNION SELECT c.relowner FROM pg_catalog.pg_class c
                     WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")), false)
         """

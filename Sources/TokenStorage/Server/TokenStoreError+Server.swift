@@ -114,7 +114,8 @@ extension TokenStoreError {
                     .correct("correct target_session_attrs in the address, or try again later")
                 )
             case .readOnlyTransaction where [.standby, .readOnly].contains(location.address?.target):
-                .invalidArgument(
+                TokenStoreError(
+                    .unreachable,
                     "\(location) asks for a server that is only read (\(error.message))",
                     .correct("write target_session_attrs=read-write or prefer-standby into the address")
                 )

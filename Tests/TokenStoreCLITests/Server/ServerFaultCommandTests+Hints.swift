@@ -167,7 +167,7 @@ extension ServerFaultCommandTests {
         try scene.server.connect().execute(
             """
             CREATE FUNCTION \(scene.schema).dawdle() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN PERFORM pg_catalog.pg_sleep(0.01); RETURN OLD; END';
+                'BEGIN PERFORM pg_catalog.pg_sleep(0.02); RETURN OLD; END';
             CREATE TRIGGER dawdle BEFORE DELETE ON \(scene.schema).account
                 FOR EACH ROW EXECUTE FUNCTION \(scene.schema).dawdle()
             """
