@@ -35,7 +35,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: [
-        (seconds: 50, text: "in [1-4]?[0-9] s"), (90, "in 1 min"), (5400, "in 1 h"), (260_000, "in 3 d"),
+        (seconds: 50, text: "in (50|[1-4]?[0-9]) s"), (90, "in 1 min"), (5400, "in 1 h"), (260_000, "in 3 d"),
         (8_000_000, "in 3 mo"), (100_000_000, "in 3 y"), (-90, "1 min ago"),
     ])
     func `distances are rounded down to a unit`(seconds: Int, text: String) throws {
