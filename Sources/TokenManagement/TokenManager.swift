@@ -231,7 +231,7 @@ public final class TokenManager: Sendable {
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
                 if try await turn.extend(to: candidates) {
-                    // Whoever had the family's token meanwhile may have put the answer into a file.
+                    // Another process may have refreshed with the family's token meanwhile, and left the answer in a file.
                     try await store.perform { try $0.takeInAnswers() }
                     continue
                 }

@@ -102,20 +102,19 @@ package struct MetadataDiscovery: Sendable {
         throw failure
     }
 
-    /// Fetches the keys that a Microsoft issuer signs the tokens of one app with, with the seconds that they may be
-    /// kept; nil if the app has none of its own.
+    /// Fetches the keys that a Microsoft issuer signs the tokens of one app with, whose metadata are at `url`, with the
+    /// seconds that they may be kept; nil if the app has none of its own.
     ///
     /// An app with claims of its own may have a signing key of its own, which the metadata for that app lead to
     /// ([Microsoft: validate tokens](https://learn.microsoft.com/entra/identity-platform/access-tokens)).
     ///
     /// - Throws: ``IssuerUnavailable``, `HTTPTransportError`.
     package func keys(
-        ofApp clientID: String,
-        at authority: Authority,
+        ofAppAt url: String,
+        of authority: Authority,
         besides metadata: IssuerMetadata,
         isOptional: Bool
     ) async throws -> (keys: JSONValue.Object, lifetime: Int64)? {
-        guard let url = authority.metadataURL(ofApp: clientID) else { return nil }
         do {
             let ofApp = try IssuerMetadata(try await document(at: url, limits: isOptional ? limits.short : nil).0)
             try authority.check(ofApp)

@@ -109,7 +109,7 @@ public struct DeviceCodeFlow: Sendable {
 
     /// Sends the request, and once more with a proof key where the client may not do without, as at Keycloak.
     ///
-    /// RFC 8628 has none, so that nobody else is sent one.
+    /// RFC 8628 has no proof key, so other issuers are sent none.
     private func authorized(
         _ form: FormParameters,
         at endpoint: DeviceAuthorizationEndpoint

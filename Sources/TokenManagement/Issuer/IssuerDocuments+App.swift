@@ -16,23 +16,23 @@ extension IssuerDocuments {
     package func keys(ofApp clientID: String, besides metadata: IssuerMetadata) async throws -> JSONWebKeySet? {
         let none = JSONValue.Object([("keys", .array([]))])
         // Kept under the address of the metadata that lead to them.
-        guard let name = authority.metadataURL(ofApp: clientID) else { return JSONWebKeySet(none) }
+        guard let url = authority.metadataURL(ofApp: clientID) else { return JSONWebKeySet(none) }
         func fetch() async throws -> JSONWebKeySet {
             let found = try await discovery.keys(
-                ofApp: clientID,
-                at: authority,
+                ofAppAt: url,
+                of: authority,
                 besides: metadata,
                 isOptional: cache != nil
             )
             // That there are none is kept too, so that the next token causes no request.
             let keys = found?.keys ?? none
-            try await keep(keys, name, found?.lifetime ?? Self.refetchInterval)
+            try await keep(keys, url, found?.lifetime ?? Self.refetchInterval)
             return JSONWebKeySet(keys)
         }
         return try await orNone {
             guard let cache else { return try await fetch() }
             return try await fetchedAnew(
-                name,
+                url,
                 cache,
                 within: limits.short.total * 2,
                 stored: { try await keptKeys(ofApp: clientID) },

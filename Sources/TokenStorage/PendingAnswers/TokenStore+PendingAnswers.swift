@@ -40,7 +40,8 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError`` if the store cannot take them now.
     package func takeInAnswers() throws {
         guard let path = location.path, try !PendingFile.all(of: path).isEmpty else { return }
-        // Others have one of lock and connection and want the other: nobody waits here for one with the other.
+        // Another thread may hold the lock and wait for this connection. So the connection is given back while the lock
+        // is taken.
         let end = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
         while try !withWriter({ try $0.takeInAnswersIfUnlocked() }) {

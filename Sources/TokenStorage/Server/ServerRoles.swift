@@ -137,7 +137,7 @@ extension Connection {
     /// of an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody
     /// above that role.
     ///
-    /// Only somebody who may make roles puts one above another here: PostgreSQL 14 lets any role take members.
+    /// A membership counts if somebody who may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.

@@ -50,7 +50,7 @@ struct TokenAcquisition {
         do {
             let store = try arguments.open(console, within: patience)
             defer { store.close() }
-            // The opening leaves them to whoever takes them in just then.
+            // Opening skips the answers that another process is just taking in.
             try store.takeInAnswers()
             guard !token.cached else { return try decided(in: store, after: last) }
             let owner = try chosen(in: store, after: last)

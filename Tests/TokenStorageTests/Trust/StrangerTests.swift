@@ -21,11 +21,21 @@ struct StrangerTests {
             """
     }
 
+    /// Makes a role that may make schemas; a server grants that for one at a time.
+    private func makeSchemaMaker(_ role: String, _ scene: ServerScene) throws {
+        try scene.server.connect().execute(
+            """
+            CREATE ROLE \(role); BEGIN; SELECT pg_advisory_xact_lock(1);
+            GRANT CREATE ON DATABASE tests TO \(role); COMMIT
+            """
+        )
+    }
+
     private func run(_ text: String, _ scene: ServerScene) throws {
         let role = "m" + scene.schema
         let script = text.replacing(#/\bS\b/#.wordBoundaryKind(.simple), with: scene.schema)
             .replacing(#/\bM\b/#.wordBoundaryKind(.simple), with: role)
-        try scene.server.connect().execute("CREATE ROLE \(role); GRANT CREATE ON DATABASE tests TO \(role)")
+        try makeSchemaMaker(role, scene)
         // The owner of something has to be able to make it.
         let connection = try scene.server.connect()
         let statements = script.split(separator: ";").map(String.init)
@@ -58,9 +68,10 @@ struct StrangerTests {
         let scene = try ServerScene()
         let (group, maker) = ("g" + scene.schema, "d" + scene.schema)
         let server = try scene.server.connect()
+        try makeSchemaMaker(group, scene)
         try server.execute(
             """
-            CREATE ROLE \(group); CREATE ROLE \(maker) LOGIN IN ROLE \(group); GRANT CREATE ON DATABASE tests TO \(group);
+            CREATE ROLE \(maker) LOGIN IN ROLE \(group);
             CREATE SCHEMA \(scene.schema) AUTHORIZATION \(group)
             """
         )

@@ -38,6 +38,14 @@ struct CopyTests {
                 progress: progress
             )
         }
+
+        /// Moves the store from the server to another file.
+        @discardableResult
+        func moveBack(to folder: String) throws -> StoreLocation {
+            let place = StoreLocation(StorePath(file.directory.file(folder + "/tokenstore.db")))
+            try TokenStore.copy(from: server.location, to: place, reading: server.options, writing: file.options)
+            return place
+        }
     }
 
     @Test func `a plan says that its source holds part of a copy, until that is whole or gone`() throws {
@@ -84,13 +92,7 @@ struct CopyTests {
         // The newest two are of the move itself.
         #expect(try there.events(limit: 1_000).dropFirst(2).map(\.kind).starts(with: events.map(\.kind)))
 
-        let back = StoreLocation(StorePath(scene.file.directory.file("back/tokenstore.db")))
-        try TokenStore.copy(
-            from: scene.server.location,
-            to: back,
-            reading: scene.server.options,
-            writing: scene.file.options
-        )
+        let back = try scene.moveBack(to: "back")
         let returned = try TokenStore.open(at: back, options: scene.file.options)
         #expect(try returned.exportedText().count == document.count)
         #expect(try returned.exported() == JSONValue(parsing: document))
@@ -214,13 +216,7 @@ struct CopyTests {
             )
         }
         // A store that was moved itself takes nothing.
-        let other = StoreLocation(StorePath(scene.file.directory.file("other/tokenstore.db")))
-        try TokenStore.copy(
-            from: scene.server.location,
-            to: other,
-            reading: scene.server.options,
-            writing: scene.file.options
-        )
+        let other = try scene.moveBack(to: "other")
         expectCode(.moved) { try scene.move() }
         try scene.file.store.setTags(["a": "b"], of: account)
         expectCode(.noStore) {
