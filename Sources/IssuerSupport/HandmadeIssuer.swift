@@ -28,9 +28,9 @@ package final class HandmadeIssuer: Sendable {
 
     /// The requests it received, and its answers.
     private final class Script: Sendable {
-        let answers = Mutex<[String: [Answer]]>([:])
-        let forms = Mutex<[String: [[String: String]]]>([:])
-        let authorizations = Mutex<[String: [String]]>([:])
+        let answers = LockedValue<[String: [Answer]]>([:])
+        let forms = LockedValue<[String: [[String: String]]]>([:])
+        let authorizations = LockedValue<[String: [String]]>([:])
 
         /// The next answer of a path.
         func answer(_ request: String) -> Answer {

@@ -1,12 +1,13 @@
 import Foundation
 package import LocalIdentityProvider
+import OAuth
 import Synchronization
 
 /// The waiting of a flow, in no time: each pause moves the clock, and lets a test act before it ends.
 package final class Pauses: Sendable {
     private let clock: ProviderClock
-    private let waited = Mutex<[Duration]>([])
-    private let acts = Mutex<[Int: @Sendable () async throws -> Void]>([:])
+    private let waited = LockedValue<[Duration]>([])
+    private let acts = LockedValue<[Int: @Sendable () async throws -> Void]>([:])
 
     package init(_ clock: ProviderClock) { self.clock = clock }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import OAuth
 import Synchronization
 import TestSupport
 
@@ -14,7 +15,7 @@ package final class RawServer: Sendable {
 
     package let port: Int
     private let descriptor: Int32
-    private let received = Mutex<[String]>([])
+    private let received = LockedValue<[String]>([])
 
     package var requests: [String] { received.withLock(\.self) }
     package var url: String { "http://127.0.0.1:\(port)/" }

@@ -12,7 +12,7 @@ package final class RecordingTransport: HTTPTransport {
         package var form: [String: String] { request.body.map { FormBody.fields($0.reveal()) } ?? [:] }
     }
 
-    private let recorded = Mutex<[Exchange]>([])
+    private let recorded = LockedValue<[Exchange]>([])
 
     package init() {}
 

@@ -32,6 +32,9 @@ public struct NativeAuthConfiguration: Sendable {
     /// How tokens are handed out and refreshed, and the limits of each request.
     public var tokenOptions = TokenManagerOptions()
 
+    /// How long tokens that may be on their way are waited for when a sign-in is cancelled.
+    package var patience = Duration.seconds(2)
+
     /// Where the flows say what they did, without any secret.
     public var logger = Logger(label: "tokenstore.native")
 

@@ -1,4 +1,5 @@
 public import OAuth
+import OpenIDConnect
 import Synchronization
 public import TokenManagement
 import TokenStorage
@@ -105,7 +106,10 @@ struct TokenRetrieval: Sendable {
             if scope.isEmpty {
                 let newest = try await newestToken()
                 if let newest, newest.isUsable, !forcesRefresh, claims == nil {
-                    return TokenResult(newest.token, account: account.id, source: .cache)
+                    let kept = TokenResult(newest.token, account: account.id, source: .cache)
+                    // It ends with the session, as a token for an API does.
+                    let request = SilentRequest(account: account.id, scope: scope)
+                    return try await application.manager.limited(kept, request)
                 }
                 // A request for no API in particular finds nothing in the store.
                 forcesRefresh = true
@@ -125,6 +129,7 @@ struct TokenRetrieval: Sendable {
         let configuration = application.configuration
         var query = TokenQuery(account: account.id, clientID: configuration.clientID, scope: Scope([]))
         query.buffer = configuration.tokenOptions.buffer
+        query.requiresDPoP = configuration.tokenOptions.dpop == .required
         return try await application.store.performRead { [query] in try $0.newestAccessToken(for: query) }
     }
 

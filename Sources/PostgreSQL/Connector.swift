@@ -192,6 +192,8 @@ struct SessionSettings {
             ("statement_timeout", "0"),
             ("idle_in_transaction_session_timeout", "15000"),
             ("synchronous_commit", "on"),
+            // By a warning the server says that a commit did not wait for its standby.
+            ("client_min_messages", "warning"),
             // The server's own words for an index are compared with the store's.
             ("quote_all_identifiers", "off"),
         ]

@@ -85,11 +85,13 @@ extension PostgreSQLError {
         "requirepeer", "channel binding required", "authentication method requirement", "support is not compiled in",
     ]
 
-    /// What the library's own words, which are English, mean.
-    private static func withoutServer(_ text: String) -> (Code, remedy: String) {
+    /// What the library's own words, which are English, mean; what it quotes, such as the name of a host, is not its
+    /// own.
+    private static func withoutServer(_ said: String) -> (Code, remedy: String) {
+        let text = said.replacing(#/"[^"]*"/#, with: "")
         if text.contains("does not support SSL") { return (.noEncryption, "") }
         if isAboutSetting(text) { return (.setting, "") }
-        let kinds = ["session is", "hot standby", "server is not in", "primary"]
+        let kinds = ["session is", "hot standby", "server is not in"]
         if kinds.contains(where: text.contains) { return (.wrongKindOfServer, "") }
         if text.contains("does not match host name") || text.contains("private key file") { return (.certificate, "") }
         if text.contains("certificate verify failed") {
@@ -112,10 +114,11 @@ extension PostgreSQLError {
     /// Whether another host of the address may do better.
     var isOfOneHost: Bool {
         switch code {
-        case .unreachable, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .cannotConnectNow,
+        case .unreachable, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .connectionLost,
             .tooManyConnections:
             true
-        default: false
+        // It starts or stops, or it is a pooler that has no server behind it.
+        default: code.category == "57" || code.category == "08"
         }
     }
 }

@@ -17,6 +17,9 @@ package struct Sealer: Sendable {
         keys = DerivedKeys(of: key)
     }
 
+    /// Whether it seals under this very key, and not under another of the same number.
+    package func isOf(_ key: DataKey) -> Bool { keys.isOf(key) }
+
     package func seal(
         _ secret: Secret,
         as location: SealedLocation,
@@ -157,6 +160,8 @@ final class DerivedKeys: Sendable {
         self.key = key
         values = ValueCipher(Self.derived("tokenstore 1 sealed value", from: key))
     }
+
+    func isOf(_ other: DataKey) -> Bool { key.key == other.key }
 
     /// Derived at the first use: a lookup needs none of them.
     var hashes: HashKeys { kept.load() ?? kept.storeIfNil(HashKeys(of: key)) }

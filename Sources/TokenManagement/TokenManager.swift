@@ -83,7 +83,7 @@ public final class TokenManager: Sendable {
 
     private func result(for request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
         let fallback: FallbackToken?
-        switch try await decision(request) {
+        switch try await decision(refused == nil ? request : sufficient(request, passingOver: refused)) {
         case .serve(let result): return result
         case .fail(let error): throw error
         case .refresh(_, at: _, fallback: let standIn): fallback = standIn
@@ -115,8 +115,8 @@ public final class TokenManager: Sendable {
         }
     }
 
-    /// The token, cut to the end of its session.
-    private func limited(_ result: TokenResult, _ request: SilentRequest) async throws -> TokenResult {
+    /// The token, cut to the end of its session; where that has come, ``AcquisitionError`` is thrown.
+    package func limited(_ result: TokenResult, _ request: SilentRequest) async throws -> TokenResult {
         guard options.maximumSessionAge != nil else { return result }
         return try await store.performRead { [decider] _ in try decider.limited(result, request) }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
@@ -134,6 +135,24 @@ struct AccessTokenTests {
         }
     }
 
+    @Test func `where DPoP is required, no token that is not bound is handed out or signed in with`() async throws {
+        try await NativeScene.open { scene in
+            let strict = try scene.app("pwd-app") { $0.tokenOptions.dpop = .required }
+            let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            let refused = try await failure(of: strict.signIn, parameters)
+            #expect((refused.underlyingError as? DPoPError)?.code == .downgrade)
+            #expect(try scene.isUntouched)
+            #expect(scene.requests["revoke"] == 1)
+            // One that signed in before that was required.
+            _ = try await scene.signInAna().accessToken()
+            scene.provider.audit.reset()
+            let account = try await #require(try strict.currentAccount())
+            let error = try await accessTokenFailure(account)
+            #expect((error.underlyingError as? AcquisitionError)?.dpopError?.code == .noKey)
+            #expect(scene.provider.audit.counts.isEmpty)
+        }
+    }
+
     @Test func `N43: a refresh token that was used elsewhere ends the session`() async throws {
         try await NativeScene.open(grace: 0) { scene in
             let account = try await scene.signInAna()
@@ -173,6 +192,18 @@ struct AccessTokenTests {
             #expect(try await other.accessToken().accessToken.scope == NativeScene.demo)
             scene.provider.clock.advance(by: 3_601)
             #expect(try await other.accessToken().accessToken.scope == NativeScene.demo)
+        }
+    }
+
+    @Test func `a token for no API in particular ends with its session`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app("pwd-app") { $0.tokenOptions.maximumSessionAge = .seconds(1_800) }
+            let account = try await scene.signInAna(in: app)
+            #expect(try await account.accessToken().accessToken.expiresAt == NativeScene.start + 1_800)
+            scene.provider.clock.advance(by: 1_800)
+            scene.provider.audit.reset()
+            #expect(try await accessTokenFailure(account).isRefreshTokenExpired)
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 

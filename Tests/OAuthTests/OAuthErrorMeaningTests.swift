@@ -32,6 +32,13 @@ struct OAuthErrorMeaningTests {
         #expect(other.remedy?.advice == "correct the request or the client's registration")
     }
 
+    @Test func `the error of Google's device endpoint is read by its own name`() {
+        let error = OAuthError(JSONValue.Object([("error_code", "rate_limit_exceeded")]), status: 403)
+        #expect(error?.meaning == .transient)
+        #expect(error?.problem == "the issuer answered rate_limit_exceeded")
+        #expect(OAuthError(JSONValue.Object([("error_code", 7)]), status: 403) == nil)
+    }
+
     @Test func `an expired password is recognized by its number`() {
         var error = OAuthError(code: .invalidRequest)
         error.numbers = [50_142]

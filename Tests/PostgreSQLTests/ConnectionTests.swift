@@ -177,6 +177,33 @@ struct ConnectionTests {
         #expect(error?.code == .wrongKindOfServer)
     }
 
+    @Test func `a server that stops at the first question is passed over`() throws {
+        let (host, port) = (server.directory, server.port)
+        let two = try ServerAddress(
+            "postgresql://owner@/tests?host=\(host),\(host)&port=\(port),\(port)",
+            origin: .argument
+        ) { _ in nil }
+        let count = Mutex(0)
+        var options = Connection.Options()
+        options.judge = { connection throws(PostgreSQLError) in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { return }
+            do {
+                try connection.execute("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(9)")
+            } catch let error as PostgreSQLError {
+                throw error
+            } catch {
+                throw PostgreSQLError(.connectionLost, "\(error)", state: .lost)
+            }
+        }
+        let connection = try Connection.judged(to: two, options: options)
+        #expect(try connection.integer("SELECT 1") == 1)
+        #expect(count.withLock { $0 } == 2)
+    }
+
     @Test func `a statement that was put together is sent each time, and several at once run as a script`() throws {
         let connection = try connection()
         let insert = connection.prepare("INSERT INTO t VALUES (?1, '?1')")
@@ -222,7 +249,7 @@ struct ConnectionTests {
         let connection = try server.connect()
         let expected = [
             "plan_cache_mode": "force_generic_plan", "synchronous_commit": "on", "search_path": "public,pg_temp",
-            "row_security": "off", "statement_timeout": "0",
+            "row_security": "off", "statement_timeout": "0", "client_min_messages": "warning",
             "idle_in_transaction_session_timeout": "15s", "lock_timeout": "5s", "client_encoding": "UTF8",
             "application_name": "tokenstore",
         ]

@@ -101,6 +101,21 @@ struct RefusalTests {
         #expect(masked.message.contains("has group or …;"))
     }
 
+    @Test(
+        arguments: [
+            ("Connection refused", .unreachable), ("fe_sendauth: no password supplied", .invalidPassword),
+            (#"server certificate for "a.example" does not match host name "db-primary.example""#, .certificate),
+            ("session is read-only", .wrongKindOfServer),
+        ] as [(String, PostgreSQLError.Code)]
+    )
+    func `the name of a host says nothing of why it was refused`(said: String, code: PostgreSQLError.Code) throws {
+        let text = "postgresql://db-primary.example/tests"
+        let address = try ServerAddress(text, origin: .argument) { _ in nil }
+        let reported = #"connection to server at "db-primary.example" (192.0.2.1), port 5432 failed: "# + said
+        let error = PostgreSQLError.refusedConnection(reported, address, try #require(address.hosts.first))
+        #expect(error.code == code, "\(error.message)")
+    }
+
     @Test func `an unknown database is named`() throws {
         let error = try refusal(server.address(database: "absent"))
         #expect(error.code == .unknownDatabase)

@@ -105,6 +105,28 @@ struct AuthorizedTransportTests {
         }
     }
 
+    @Test func `a late refusal of a token that a sign-in replaced needs no refresh token`() async throws {
+        let scene = try OpenScene { $0.refreshToken = nil }
+        let refusal = "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer error=invalid_token\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer { request in
+            request.contains("at-0") ? refusal : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+        }
+        defer { server.stop() }
+        // The person signs in again while the request with the old token is on its way.
+        let slow = InterceptingTransport(Scene.transport) { request in
+            if request.headers["authorization"] == "Bearer at-0" { try scene.signIn(refreshToken: nil) }
+        }
+        let late = AuthorizedTransport(
+            WebAPI(url: server.url + "api", scope: "read"),
+            account: scene.account,
+            manager: scene.manager(),
+            transport: slow
+        )
+        #expect(try await late.send(HTTPRequest("GET", server.url + "api")).status == 200)
+        #expect(server.requests.count == 2)
+        #expect(scene.tokenRequestCount == 0)
+    }
+
     @Test func `S24: without a token nothing is sent`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try await scene.manager().signOut(scene.account, .thisDevice)

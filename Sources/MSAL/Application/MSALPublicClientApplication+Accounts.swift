@@ -125,7 +125,10 @@ extension MSALPublicClientApplication {
         let client = application.configuration.clientID
         let known =
             try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))
-        return try known.filter(criteria.fits).map { account in
+        let fitting = known.filter(criteria.fits)
+        // Subjects may differ in case alone: an id that an account gave names that account and no other.
+        let exact = fitting.filter(criteria.isSpelled)
+        return try (exact.isEmpty ? fitting : exact).map { account in
             MSALAccount(account, claims: try store.idTokens(of: account.id, client: client).map(\.idToken.claims))
         }
     }

@@ -211,6 +211,11 @@ struct AccountCriteria: Sendable {
     /// Whether a name is empty, which none is: an account without a username is not meant by it.
     var hasBlankName: Bool { [identifier, tenantProfileIdentifier, username].contains { $0?.folded.isEmpty ?? false } }
 
+    /// Whether an account that fits has the home account id letter by letter, where one was given.
+    func isSpelled(_ account: Account) -> Bool {
+        identifier.map { account.id.homeAccountID.hasSameBytes(as: $0) } ?? true
+    }
+
     func fits(_ account: Account) -> Bool {
         let isNamed = identifier.map { account.id.homeAccountID.folded == $0.folded } ?? true
         let isCalled = username.map { account.username.folded == $0.folded } ?? true

@@ -65,7 +65,7 @@ public struct MFARequiredState: Sendable {
                 $0.refusal?.isInvalidCode == true ? .invalidChallenge : nil
             }
             // Asked for yet another factor, the issuer has moved on to where no state leads.
-            let isAskedAgain = error.continuationToken != nil
+            let isAskedAgain = error.refusal?.asksForFactor == true && error.continuationToken != nil
             throw StepError(reason, error.endsFlow || isAskedAgain ? nil : self)
         }
     }

@@ -100,7 +100,7 @@ extension NativeFlow {
         // Fetched before anything is spent: between the tokens and the commit nothing is to take its time.
         let issuer = try await issuer()
         let space = try await answerSpace()
-        let reply = try await send(.token, form)
+        let reply = try await sendToTheEnd(form)
         do {
             let signedIn = try await checked(reply, asked, grant, issuer, space)
             do {
@@ -117,6 +117,18 @@ extension NativeFlow {
                 endpoint: .token,
                 endsFlow: true
             )
+        }
+    }
+
+    /// Asks for tokens; where the task is cancelled they are waited for a little, as nothing else could revoke them.
+    private func sendToTheEnd(_ form: FormParameters) async throws(NativeRequestFailure) -> NativeResponse {
+        guard !Task.isCancelled else { throw failed(CancellationError()) }
+        do {
+            return try await runToTheEnd(patience: configuration.patience) { try await send(.token, form) }
+        } catch let failure as NativeRequestFailure {
+            throw failure
+        } catch {
+            throw NativeRequestFailure(cause: .failed(error), correlationID: correlationID, endpoint: .token)
         }
     }
 
@@ -152,6 +164,8 @@ extension NativeFlow {
         let response = TokenResponse(reply.object)
         do {
             try response.requireTokenText()
+            // No key was shown, so that the tokens are bound to none.
+            try configuration.tokenOptions.dpop.check(response, boundTo: nil)
             guard response.accessToken != nil else { throw SignInError.invalidAnswer("has no access token") }
             guard let secret = response.idToken else { throw SignInError.noIDToken }
             var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: configuration.clientID)

@@ -101,6 +101,11 @@ extension OAuthError {
 
     var isInvalidPassword: Bool { code == .invalidGrant && suberror.map(Self.passwordSuberrors.contains) ?? false }
 
+    /// Whether another factor is asked for, which a token beside it leads to.
+    var asksForFactor: Bool {
+        code == .invalidGrant && ["mfa_required", "registration_required"].contains(suberror)
+    }
+
     var isBlocked: Bool { code == .accessDenied && suberror == "provider_blocked_by_rep" }
 
     /// Whether it names the attributes that it refuses, given in `names`.

@@ -64,7 +64,8 @@ package struct JSONReader {
         }
     }
 
-    private var isTooDeep: Bool { mends && depth == Self.depthLimit }
+    /// A value that is mended is kept inside another object, which has to be readable too.
+    private var isTooDeep: Bool { mends && depth == Self.depthLimit - 1 }
 
     /// Passes over one of the words that Python and others write for numbers that JSON does not have.
     private mutating func takeNotANumber() -> Bool {

@@ -100,7 +100,8 @@ public struct OAuthError: CodedError, Hashable {
 
     /// Reads the JSON of a response body; nil if it names no error.
     public init?(_ object: JSONValue.Object, status: Int) {
-        guard let code = object["error"]?.text, !code.isEmpty else { return nil }
+        // Google's device endpoint has another name for it.
+        guard let code = (object["error"] ?? object["error_code"])?.text, !code.isEmpty else { return nil }
         self.code = .named(code)
         suberror = object["suberror"]?.text.flatMap(Self.name)
         serverDescription = object["error_description"]?.text

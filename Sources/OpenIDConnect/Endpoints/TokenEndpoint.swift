@@ -50,8 +50,7 @@ package struct TokenEndpoint: Sendable {
         return try answer(response, tokens)
     }
 
-    /// The same, and the answer is waited for when the task is cancelled, as nothing else could revoke the tokens that
-    /// come: for `patience` at most, or until the transport ends by itself if that is nil.
+    /// The same, and the answer is waited for when the task is cancelled: see ``runToTheEnd(patience:_:)``.
     ///
     /// - Throws: what ``send(_:_:now:)`` throws, or `CancellationError` where the task was cancelled.
     package func sendToTheEnd(
@@ -60,22 +59,7 @@ package struct TokenEndpoint: Sendable {
         now: Int64,
         patience: Duration? = nil
     ) async throws -> TokenEndpointAnswer {
-        try Task.checkCancellation()
-        let sending = Task { try await send(grant, form, now: now) }
-        do {
-            return try await withTaskCancellationHandler {
-                try await sending.value
-            } onCancel: {
-                guard let patience else { return }
-                Task {
-                    try await Task.sleep(for: patience)
-                    sending.cancel()
-                }
-            }
-        } catch {
-            try Task.checkCancellation()
-            throw error
-        }
+        try await runToTheEnd(patience: patience) { try await send(grant, form, now: now) }
     }
 
     private func answer(_ response: HTTPResponse, _ tokens: TokenResponse) throws -> TokenEndpointAnswer {
@@ -88,6 +72,34 @@ package struct TokenEndpoint: Sendable {
             tokens.expiresIn = .seconds(max(0, end.unixSeconds - issuerNow))
         }
         return TokenEndpointAnswer(response: tokens, issuerNow: issuerNow)
+    }
+}
+
+/// Runs what is not to end halfway, such as a request that is answered with tokens: where the task is cancelled, the
+/// answer is waited for, as nothing else could revoke what comes.
+///
+/// It is waited for `patience` at most, or until the work ends by itself if that is nil.
+///
+/// - Throws: what `work` throws, or `CancellationError` where the task was cancelled.
+package func runToTheEnd<Answer: Sendable>(
+    patience: Duration? = nil,
+    _ work: @escaping @Sendable () async throws -> Answer
+) async throws -> Answer {
+    try Task.checkCancellation()
+    let running = Task { try await work() }
+    do {
+        return try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            guard let patience else { return }
+            Task {
+                try await Task.sleep(for: patience)
+                running.cancel()
+            }
+        }
+    } catch {
+        try Task.checkCancellation()
+        throw error
     }
 }
 

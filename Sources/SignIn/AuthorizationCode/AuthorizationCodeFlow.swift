@@ -115,6 +115,7 @@ public struct AuthorizationCodeFlow: Sendable {
             redirectURI: redirectURI,
             scope: Self.scope(request.scope, addsScopes: request.addsScopes, authority, issuer.metadata),
             claims: JSONValue.merging(claims: request.claims, capabilities: clientCapabilities),
+            resource: request.extraParameters["resource"],
             state: state,
             dpopKey: try dpop.newKey(at: issuer.metadata)
         )
@@ -198,6 +199,7 @@ private struct CodeExchange: Sendable {
             form.append("client_info", "1")
         }
         form.append("claims", sent.claims?.serialized)
+        form.append("resource", sent.resource)
         let bounded = BoundedTransport(transport, end: .now + limits.total)
         let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)

@@ -15,6 +15,10 @@ struct AuthorizationRequest: Sendable {
     /// The `claims` parameter, which the code is redeemed with too.
     let claims: JSONValue?
 
+    /// The API that the tokens are for, which the code is redeemed with too
+    /// ([RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2)).
+    let resource: String?
+
     /// What the answer has to repeat; the pending redirect takes no other.
     let state: Secret
 

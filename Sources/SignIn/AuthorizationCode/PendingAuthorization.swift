@@ -24,6 +24,7 @@ public struct PendingAuthorization: Sendable {
     let authority: Authority
     let scope: Scope
     let claims: JSONValue?
+    let resource: String?
     let state: Secret
     let nonce: Secret
     let verifier: Secret
@@ -36,7 +37,8 @@ public struct PendingAuthorization: Sendable {
 
     init(_ sent: AuthorizationRequest, _ request: InteractiveRequest, at authority: Authority, end: Date) {
         (clientID, redirectURI, self.authority, scope) = (sent.clientID, sent.redirectURI, authority, sent.scope)
-        (claims, state, nonce, verifier) = (sent.claims, sent.state, sent.nonce, sent.proofKey.verifier)
+        (claims, resource, state) = (sent.claims, sent.resource, sent.state)
+        (nonce, verifier) = (sent.nonce, sent.proofKey.verifier)
         (dpopKey, account, requiresAllScopes) = (sent.dpopKey?.stored, request.account, request.requiresAllScopes)
         self.end = end
     }
@@ -49,6 +51,7 @@ public struct PendingAuthorization: Sendable {
             redirectURI: redirectURI,
             scope: scope,
             claims: claims,
+            resource: resource,
             state: state,
             dpopKey: try dpopKey.map { try DPoPKey($0) },
             nonce: nonce,
@@ -70,6 +73,7 @@ extension PendingAuthorization {
             ("end", .number("\(end.unixSeconds)")),
         ])
         if let claims { members["claims"] = claims }
+        if let resource { members["resource"] = .string(resource) }
         if let dpopKey {
             let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
             members["key"] = .array([.string(dpopKey.thumbprint), .string(number)])
@@ -95,7 +99,7 @@ extension PendingAuthorization {
         else { throw .invalidRequest("the text is not a sign-in that was begun", .startAgain) }
         (self.clientID, self.redirectURI, self.scope, self.authority) = (clientID, redirectURI, Scope(scope), authority)
         (self.state, self.nonce, self.verifier) = (Secret(state), Secret(nonce), Secret(verifier))
-        claims = members["claims"]
+        (claims, resource) = (members["claims"], members["resource"]?.text)
         dpopKey = try Self.key(in: members)
         account = try Self.account(in: members)
         requiresAllScopes = members["all"] == .bool(true)

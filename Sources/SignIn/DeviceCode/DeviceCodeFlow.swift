@@ -39,6 +39,8 @@ public struct DeviceCodeFlow: Sendable {
     public var addsScopes = true
 
     /// Parameters that the issuer knows and OAuth does not, such as `audience`.
+    ///
+    /// The codes are redeemed with `resource` as well ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     public var extraParameters: [String: String] = [:]
 
     /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
@@ -264,6 +266,8 @@ public struct PendingDevice: Sendable {
         if request.authority.issuer == nil { form.append("client_info", "1") }
         let claims = JSONValue.merging(claims: nil, capabilities: flow.clientCapabilities)
         form.append("claims", claims?.serialized)
+        // RFC 8707 §2.2: the codes stand for a person's consent, and do not always remember the API.
+        form.append("resource", flow.extraParameters["resource"])
         return form
     }
 }

@@ -34,8 +34,8 @@ struct RefreshExchange: Sendable {
         for candidate in candidates.prefix(Self.attempts) {
             let key = try dpopKey(candidate)
             // Before the token is spent: even if the disk fills up or the store is busy, the response can be kept.
-            let (space, doubt) = try await store.perform { store in
-                (try store.reserveAnswerSpace(), try store.beginRefresh(with: candidate.token))
+            let (space, use) = try await store.perform { store in
+                (try store.reserveAnswerSpace(), try store.beginUse(of: candidate.token))
             }
             options.logger.debug("refreshing", metadata: ["endpoint": "\(issuer.metadata.tokenEndpoint)"])
             do {
@@ -45,7 +45,7 @@ struct RefreshExchange: Sendable {
                 options.logger.debug("refreshed", metadata: ["scope": "\(result.accessToken.scope)"])
                 return result
             } catch let unanswered as RefreshRequestFailure {
-                let next = try await conclude(unanswered, candidate, doubt: doubt)
+                let next = try await conclude(unanswered, candidate, use)
                 options.logger.info("a refresh returned no tokens", metadata: ["reason": "\(next.error)"])
                 failure = failure ?? next
                 guard next.triesNext else { throw next.error }
@@ -171,11 +171,11 @@ struct RefreshExchange: Sendable {
     private func conclude(
         _ unanswered: RefreshRequestFailure,
         _ candidate: RefreshCandidate,
-        doubt: RefreshAttempt?
+        _ use: (own: RefreshAttempt, earlier: RefreshAttempt?)
     ) async throws -> RefreshFailure {
         let token = candidate.token
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)
-        let doubt = doubt ?? (unanswered.isPossiblyConsumed ? own : nil)
+        let doubt = use.earlier ?? (unanswered.isPossiblyConsumed ? own : nil)
         let events = try await store.performRead { try $0.events(of: token) }
         let authority = issuer.authority
         var failure = try RefreshFailure(
@@ -189,8 +189,14 @@ struct RefreshExchange: Sendable {
         // Microsoft's clouds say the same where only something that was asked for is wrong.
         let asksForMore = RefreshScope(token: token, asked: request.scope, authority: authority).sent != nil
         if !asksForMore, request.claims == nil { failure.endTokenIfInvalid() }
-        let (query, consequence) = (decider.query(request), failure.consequence)
-        try await store.perform { try $0.endRefresh(with: token, of: query, authority: authority.url, consequence) }
+        // Who sent it before may be alive, with an answer that is to take its place.
+        if use.earlier != nil { failure.keepPlace() }
+        let query = decider.query(request)
+        var consequence = failure.consequence
+        consequence.use = use.own
+        try await store.perform { [consequence] in
+            try $0.endRefresh(with: token, of: query, authority: authority.url, consequence)
+        }
         if failure.isAccountDeleted {
             try await store.performRemoval { [decider, request] in
                 try $0.removeAccount(request.account, client: decider.clientID, refused: token)

@@ -123,6 +123,12 @@ struct RefreshFailure {
         if isInvalidGrant, consequence.token == .unspent { consequence.token = .ended }
     }
 
+    /// Leaves a token that cannot be used any more in its row: where that is gone, the answer to an earlier use, which
+    /// may be on its way to the store, has no place there.
+    mutating func keepPlace() {
+        if consequence.token == .removed { consequence.token = .ended }
+    }
+
     private mutating func judgeOutage(status: Int, retryAfter: Duration?, code: OAuthError.Code? = nil, now: Int64) {
         let wait = Self.wait(retryAfter)
         let outage = IssuerUnavailable(status: status, retryAfter: .seconds(wait), error: code)

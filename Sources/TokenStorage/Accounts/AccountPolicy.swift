@@ -47,7 +47,13 @@ public struct AccountPolicy: Hashable, Sendable {
     public static func username(_ username: String) -> AccountPolicy { AccountPolicy(.username(username.folded)) }
 
     /// The account of this id; where subjects differ in case alone, the one that is spelled so, else all of them.
-    public static func homeAccountID(_ id: String) -> AccountPolicy { exact(id, .homeAccountID(id.folded)) }
+    ///
+    /// An issuer's account that is spelled so, but is not what else is asked for, gives no other one: that is another
+    /// person's.
+    public static func homeAccountID(_ id: String) -> AccountPolicy {
+        let named = AccountCriterion.homeAccountID(id.folded)
+        return AccountPolicy(.exactly(id, named)).otherwise(AccountPolicy(.unlessExactly(id, named)))
+    }
 
     private static func exact(_ id: String, _ criterion: AccountCriterion) -> AccountPolicy {
         AccountPolicy(.exactly(id, criterion)).otherwise(AccountPolicy(criterion))
@@ -138,13 +144,16 @@ public enum AccountOrder: String, Sendable, CaseIterable {
     case used
 }
 
-/// One thing that an account must be; texts are folded, but those of an issuer and of `exactly`.
+/// One thing that an account must be; texts are folded, but those of an issuer, of `exactly` and of `unlessExactly`.
 indirect enum AccountCriterion: Hashable, Sendable {
     case identifier(String)
 
     /// A home account id letter by letter, tried before a criterion that any spelling meets; where that names accounts
     /// in other ways too, those as well.
     case exactly(String, AccountCriterion)
+
+    /// What a criterion meets at issuers that have no account of this home account id letter by letter.
+    case unlessExactly(String, AccountCriterion)
     case identifierPrefix(String)
     case username(String)
     case homeAccountID(String)
@@ -161,7 +170,7 @@ indirect enum AccountCriterion: Hashable, Sendable {
     /// Whether it is about an account by its name or id.
     var namesAccount: Bool {
         switch self {
-        case .identifier, .exactly, .identifierPrefix, .username, .homeAccountID, .localAccountID: true
+        case .identifier, .exactly, .unlessExactly, .identifierPrefix, .username, .homeAccountID, .localAccountID: true
         case .userFlow, .tenant, .issuer, .client, .claim, .tag, .unusedSince, .expired: false
         }
     }

@@ -124,7 +124,7 @@ extension AccountCriterion {
     /// Why an account that does not meet the criterion was left.
     var failure: String {
         switch self {
-        case .exactly(_, let criterion): criterion.failure
+        case .exactly(_, let criterion), .unlessExactly(_, let criterion): criterion.failure
         case .identifier(let text): "not \(text)"
         case .identifierPrefix(let text): "id does not begin with \(text)"
         case .username: "other username"

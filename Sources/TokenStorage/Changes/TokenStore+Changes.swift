@@ -13,7 +13,9 @@ extension TokenStore {
         guard let path = location.path else { return try changesOnServer() }
         let watch = try CommitObserver(path)
         let (start, accounts) = try read { session in
-            try session.connection.read { (try session.lastEvent(), try session.accountsByMark()) }
+            try session.connection.read {
+                (RecordPlace(file: session.file, last: try session.lastEvent()), try session.accountsByMark())
+            }
         }
         let (stream, continuation) = ChangeTeller.stream()
         continuation.onTermination = { _ in watch.stop() }
@@ -23,14 +25,25 @@ extension TokenStore {
     }
 
     /// Runs on the watch's thread until it is stopped.
-    private func report(from start: Int64, by teller: ChangeTeller, waitingWith watch: CommitObserver) {
-        var (last, teller, quietLooks) = (start, teller, 0)
+    private func report(from start: RecordPlace, by teller: ChangeTeller, waitingWith watch: CommitObserver) {
+        var (place, teller, quietLooks) = (start, teller, 0)
         while true {
             let wait: Int32
             do {
-                let events = try read { try $0.events(after: last) }
-                teller.tell(events, areMany: events.first.map { $0.id > last + 1 } ?? false)
-                last = events.last?.id ?? last
+                let (events, current) = try read { session in
+                    try session.connection.read {
+                        let current = RecordPlace(file: session.file, last: try session.lastEvent())
+                        return (try session.events(after: place.last), current)
+                    }
+                }
+                if current.file == place.file {
+                    teller.tell(events, areMany: events.first.map { $0.id > place.last + 1 } ?? false)
+                    place.last = events.last?.id ?? place.last
+                } else {
+                    // A backup may have taken the place of the file, whose entries have numbers of their own.
+                    teller.tell([], areMany: true)
+                    place = current
+                }
                 wait = quietLooks < Self.looks.count ? Self.looks[quietLooks] : -1
             } catch let error as TokenStoreError where error.code == .busy {
                 // What is committed meanwhile is told once the store can be read again.
@@ -48,6 +61,14 @@ extension TokenStore {
 
     /// After how many milliseconds to look again for a commit whose process was killed before it could announce it.
     private static let looks: [Int32] = [20, 200, 2_000]
+}
+
+/// Up to where the record of use of a file was read.
+private struct RecordPlace: Sendable {
+    let file: FileStatus.Identity?
+
+    /// The last entry that was told.
+    var last: Int64
 }
 
 /// Tells a subscriber what the entries of the record of use say.

@@ -57,7 +57,9 @@ struct KeyRing: Sendable {
         for row in rows {
             do {
                 let key = try unwrap(row)
-                reloaded.append(sealer(row.id) ?? Sealer(key: key))
+                // One that was undone may have had the number that another program has given to its own since.
+                let known = sealer(row.id).flatMap { $0.isOf(key) ? $0 : nil }
+                reloaded.append(known ?? Sealer(key: key))
                 guard row.isCurrent else { continue }
                 (currentID, replacesOlder) = (row.id, key.replacesOlder)
             } catch let error where !row.isCurrent {

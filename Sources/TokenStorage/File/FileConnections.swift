@@ -18,8 +18,16 @@ final class FileConnections: Sendable {
     /// How many calls that write are under way, and since when none of them was done.
     private let writes = LockedValue((count: 0, since: ContinuousClock.now))
 
+    private let replacedLog = LockedValue(ReplacedLog())
+
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
-    private let replacedLog = LockedValue<FileStatus.Identity?>(nil)
+    private struct ReplacedLog {
+        /// The log that is to be emptied before the file is opened which has the name now.
+        var waiting: FileStatus.Identity?
+
+        /// The file that one was emptied for last: the log is that file's own from then on.
+        var owner: FileStatus.Identity?
+    }
 
     /// The keys of the file that is open, and which one that is: fetching them twice could ask a person twice.
     private let keys = LockedValue<(ring: KeyRing?, file: FileStatus.Identity?)>((nil, nil))
@@ -170,14 +178,15 @@ final class FileConnections: Sendable {
     }
 
     private func openWriter() throws -> StoreConnection {
-        try replacedLog.withLock { log in
-            guard try log.map({ try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: $0) }) ?? true else {
+        try replacedLog.withLock { replaced in
+            guard let log = replaced.waiting else { return }
+            guard try StoreFile(path: path, timeout: .zero).emptyLog(ofReplaced: log) else {
                 throw TokenStoreError.busy(
                     "another file took the place of \(path.database), and another program still has the old one open",
                     Remedy(.closeOtherProgram, "close that program and try again")
                 )
             }
-            log = nil
+            replaced = ReplacedLog(waiting: nil, owner: FileStatus(path.database)?.identity)
         }
         let session = try StoreOpener(path: path, options: options).open()
         session.ownCommits = watch.ownCommits
@@ -192,11 +201,21 @@ final class FileConnections: Sendable {
             do {
                 return try body()
             } catch let replaced as ReplacedFile {
-                if !isInspection { replacedLog.withLock { $0 = replaced.log ?? $0 } }
+                if !isInspection { noteLog(of: replaced) }
                 try closeEverything()
             }
         }
         throw TokenStoreError.busy("\(path.database) is being replaced again and again", .retryLater)
+    }
+
+    /// Has the log of a replaced file emptied, unless another thread was faster, and has done that and opened the new
+    /// file, to which the log belongs by now.
+    private func noteLog(of file: ReplacedFile) {
+        let current = FileStatus(path.database)?.identity
+        replacedLog.withLock { replaced in
+            guard current == nil || replaced.owner != current else { return }
+            replaced.waiting = file.log ?? replaced.waiting
+        }
     }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.

@@ -14,9 +14,9 @@ extension StoreConnection {
     /// has made alone, if it has been read before.
     func saveAccountMetadata(_ record: JSONValue, ofNewAccountsAlone isKnown: Bool = false) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
-            guard let item = item.object, let client = Self.client(of: item, in: record), client.keyFlaw == nil else {
-                continue
-            }
+            // Folded, as names are compared, they may be longer.
+            guard let item = item.object, let client = Self.client(of: item, in: record), client.folded.keyFlaw == nil
+            else { continue }
             let accounts = try accounts(called: homeAccountID).filter { !isKnown || newAccounts.contains($0.row) }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
                 for account in accounts { try setSignInState(state, of: account.row, client: client) }
@@ -24,7 +24,7 @@ extension StoreConnection {
             // The name really is misspelled in every release of MSAL.
             for (_, map) in item["athority_map"]?.object?.members ?? [] {
                 for (requested, resolved) in map.object?.members ?? [] {
-                    guard let resolved = resolved.text, requested.keyFlaw == nil else { continue }
+                    guard let resolved = resolved.text, requested.folded.keyFlaw == nil else { continue }
                     for account in accounts {
                         try saveAuthority(resolved, for: requested, account: account.row, client: client)
                     }

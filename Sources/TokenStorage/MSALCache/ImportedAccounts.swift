@@ -6,7 +6,7 @@ enum ImportedAge {
     case older
 }
 
-/// When the newest access token of an account and client was stored, here and in a document; Unix seconds.
+/// When the newest token of a kind of an account and client was stored or issued, here and in a document; Unix seconds.
 struct ImportedTime {
     let stored: Int64?
     var imported: Int64

@@ -38,7 +38,17 @@ extension MSALCacheImporter {
         if let local = claims?.localAccountID, local.keyFlaw == nil, !realm.isEmpty {
             described.append(DescribedTenant(account: account, token: token, localAccountID: local))
         }
-        let (row, age) = try session.importIDToken(token, claims: claims, account: account)
+        let noted = issues[account]
+        if let claims { try noteIssue(of: token, claims, account: account) }
+        let row: Int64?
+        let age: ImportedAge?
+        do {
+            (row, age) = try session.importIDToken(token, claims: claims, account: account)
+        } catch {
+            // What is not taken tells the age of nothing.
+            issues[account] = noted
+            throw error
+        }
         if let age { ages[account, default: [:]][client.folded] = age }
         if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
             try name(account, by: claims, age, isNamed: makesAccount)
@@ -80,8 +90,10 @@ extension MSALCacheImporter {
             authorityType: entity.text("authority_type").flatMap { $0.isEmpty ? nil : $0 } ?? "MSSTS",
             extra: entity.rest
         )
-        // An account has no time of its own, but is as old as the ID tokens beside it.
-        let found = (ages[account] ?? [:]).values
+        // An account has no time of its own, but is as old as the ID tokens beside it. Another library may have written
+        // another host of the same cloud, at which the store has none yet.
+        let elsewhere = (issues[account] ?? [:]).filter { $0.key.count == 2 && $0.key[1] == profile.realmFold }
+        let found = ages[account].map { Array($0.values) } ?? elsewhere.values.compactMap(\.age)
         let age: ImportedAge? = found.contains(.newer) ? .newer : found.contains(.older) ? .older : nil
         let source = ProfileSource.document(age, profiles)
         let (change, row) = try session.saveTenantProfile(profile, account: account, from: source)
@@ -181,8 +193,10 @@ extension MSALCacheImporter {
             issuer: issuer,
             claims: nil
         )
-        let time = times[account]?[client.folded]
-        let age = ages[account]?[client.folded] ?? time?.age
+        // Of several tenants, the one that was asked last: a refresh token is good for all of them.
+        let issue = issues[account]?[[client.folded]]?.age ?? ages[account]?[client.folded]
+        let time = issue == nil ? times[account]?[client.folded] : nil
+        let age = issue ?? time?.age
         let row = try session.importRefreshToken(
             token,
             age: age,
@@ -190,7 +204,10 @@ extension MSALCacheImporter {
             account: account,
             &refreshTokens
         )
-        if row != nil { try session.forgetSignOut(account: account, client: client) }
+        // One that is not the person's session, such as a token on behalf of them, signs nobody in.
+        if let row, try session.isOrdinaryRefreshToken(row, account: account) {
+            try session.forgetSignOut(account: account, client: client)
+        }
         count(row, \.refreshTokens, account: account)
     }
 
@@ -213,6 +230,22 @@ extension MSALCacheImporter {
         count(isChanged, \.appMetadata, account: nil)
     }
 
+    /// Notes when an ID token was issued, beside the newest ones that the store had before this document.
+    private mutating func noteIssue(of token: IDTokenRow, _ claims: Claims, account: Int64) throws {
+        guard let issued = claims.issuedAt?.unixSeconds, !session.newAccounts.contains(account) else { return }
+        let client = token.clientID.folded
+        let keys = [[client], [client, token.realmFold]]
+        let isKnown = keys.allSatisfy { issues[account]?[$0] != nil }
+        let stored = isKnown ? [] : try session.idTokens(account, client: client, leavingOutDamaged: true)
+        for key in keys {
+            let alike = stored.filter { key.count == 1 || $0.tenantID == token.realmFold }
+            let newest = alike.compactMap { $0.idToken.claims.issuedAt?.unixSeconds }.max()
+            var time = issues[account]?[key] ?? ImportedTime(stored: newest, imported: issued)
+            time.imported = max(time.imported, issued)
+            issues[account, default: [:]][key] = time
+        }
+    }
+
     /// Notes when an access token was stored, which tells how old the refresh token is that has no time beside it.
     private mutating func noteTime(of token: AccessTokenRow, account: Int64) throws {
         let client = token.clientID.folded
@@ -231,8 +264,12 @@ extension MSALCacheImporter {
     /// Gives accounts the tenants that only ID tokens tell of: not every library writes an account for each.
     func describeTenants() throws {
         for tenant in described {
-            try session.describeTenant(of: tenant)
-            try session.learnTenant(of: tenant)
+            do {
+                try session.describeTenant(of: tenant)
+                try session.learnTenant(of: tenant)
+            } catch is UnfitText {
+                // Folded, a name may be longer than any that rows are found by. No other entry is to suffer for it.
+            }
         }
     }
 

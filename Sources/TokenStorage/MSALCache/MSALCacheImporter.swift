@@ -19,6 +19,9 @@ struct MSALCacheImporter {
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
 
+    /// When the newest ID tokens were issued, by account and client, and by account, client and tenant: at any host.
+    var issues: [Int64: [[String]: ImportedTime]] = [:]
+
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
 

@@ -269,7 +269,7 @@ struct MSALEntity {
     }
 
     /// Seconds that the clock of another program may be ahead, as Kerberos allows too.
-    private static let clockDifference: Int64 = 300
+    static let clockDifference: Int64 = 300
 
     /// Whether something can have been written at a time, by the clock of another program.
     static func isPast(_ seconds: Int64, now: Int64) -> Bool { seconds <= now + clockDifference }

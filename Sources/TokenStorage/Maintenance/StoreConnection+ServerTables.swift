@@ -17,7 +17,7 @@ extension StoreConnection {
             guard let definition = wanted.definitions[part] else { continue }
             guard found[part].map({ Self.comparable($0) }) != Self.comparable(definition) else { continue }
             let state = found[part] == nil ? "is missing" : "was altered"
-            let mending = mending(part, definition, isThere: found[part] != nil)
+            let mending = mending(part, definition, found: found[part])
             problems.append(problem(part, state, mending))
         }
         let unknown = found.filter {
@@ -32,9 +32,9 @@ extension StoreConnection {
 
     /// Whether it is an index of columns alone, as an administrator may add: it refuses no row, and calls no function.
     ///
-    /// One of a sealed value would refuse long ones.
+    /// One of a sealed value would refuse long ones, also where the value is only kept along with the index.
     private static func isHarmless(_ part: ServerTables.Part, _ definition: String) -> Bool {
-        let definition = withoutSettings(definition)
+        let definition = withoutSettings(definition).replacing(") INCLUDE (", with: ", ")
         let columns = definition.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }.split { $0 == "," || $0 == " " }
         return part.kind == .index && definition.hasPrefix("CREATE INDEX ")
             && definition.count(where: { $0 == "(" }) == 1 && !definition.contains(" WHERE ")
@@ -73,21 +73,22 @@ extension StoreConnection {
             .filter { !$0.isWhitespace }
     }
 
-    /// The statement that makes a part as it was.
-    private func mending(_ part: ServerTables.Part, _ definition: String, isThere: Bool) -> String? {
+    /// The statement that makes a part as it was, if one does; `found` is what it is now.
+    private func mending(_ part: ServerTables.Part, _ definition: String, found: String?) -> String? {
         let column = "ALTER TABLE \(place(part.table)) ALTER COLUMN \(part.name)"
         switch part.kind {
         case .value: return "\(column) SET NOT NULL"
         case .standard: return "\(column) SET DEFAULT \(definition)"
         case .index:
-            let removal = isThere ? "DROP INDEX \(place(part.name)); " : ""
+            let removal = found != nil ? "DROP INDEX \(place(part.name)); " : ""
             return removal + definition.replacing(" ON \(part.table) ", with: " ON \(place(part.table)) ")
         case .constraint:
-            let removal = isThere ? "DROP CONSTRAINT \(part.name) CASCADE, " : ""
+            let removal = found != nil ? "DROP CONSTRAINT \(part.name) CASCADE, " : ""
             // The other table is in the same schema.
             let definition = definition.replacing("REFERENCES ", with: "REFERENCES \(quotedSchema).")
             return "ALTER TABLE \(place(part.table)) \(removal)ADD CONSTRAINT \(part.name) \(definition)"
-        case .table, .column, .trigger, .rule: return nil
+        case .table: return found.flatMap { $0 == "altered" ? nil : "ALTER TABLE \(place(part.table)) \($0)" }
+        case .column, .trigger, .rule: return nil
         }
     }
 
@@ -123,17 +124,22 @@ extension StoreConnection {
         return found
     }
 
-    /// What the tables have, each with its definition.
+    /// What the tables have, each with its definition; a table's own is what makes it an ordinary one again, if it can
+    /// be made one.
     ///
     /// The triggers of references are the server's own, and one of them that is off lets a reference break; those of
     /// Citus are its own, and are not looked at. Nor are indexes that `REINDEX CONCURRENTLY` is at.
     private static let partsOfTables = SQL(
         """
         WITH t AS (
-            SELECT c.oid, c.relname::text AS name, CASE WHEN c.relkind = 'r' AND c.relpersistence = 'p'
-                AND NOT c.relrowsecurity AND NOT c.relispartition
-                AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid)
-                THEN 'table'::text ELSE 'altered'::text END AS state
+            SELECT c.oid, c.relname::text AS name, CASE WHEN c.relkind <> 'r' OR c.relispartition
+                OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid)
+                THEN 'altered'::text
+                WHEN c.relpersistence <> 'p' AND c.relrowsecurity
+                THEN 'SET LOGGED, DISABLE ROW LEVEL SECURITY'::text
+                WHEN c.relpersistence <> 'p' THEN 'SET LOGGED'::text
+                WHEN c.relrowsecurity THEN 'DISABLE ROW LEVEL SECURITY'::text
+                ELSE 'table'::text END AS state
             FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace::oid
                 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
                 AND c.relname::text = ANY (string_to_array(?1::text, ' '::text))

@@ -140,10 +140,24 @@ extension StoreConnection {
                     .changeKey("name its source")
                 )
             }
-            return (nil, try write { try startRekey() })
+            return (nil, try commitNewKey())
         }
         if try isLeftUnfinished(movedTo: source) { return (Self.adviceOnLeak, true) }
         return (try changeSource(to: source, afterLeak: true), false)
+    }
+
+    /// Makes a new data key current in one commit, unless a rekey is under way already.
+    ///
+    /// A key that was not committed is forgotten: another program may give its number to a key of its own, and what was
+    /// sealed here under that number then would never open.
+    private func commitNewKey() throws -> Bool {
+        let known = keyRing
+        do {
+            return try write { try startRekey() }
+        } catch {
+            keyRing = known
+            throw error
+        }
     }
 
     /// Makes a new data key current, unless a rekey is under way already.
@@ -277,19 +291,4 @@ extension StoreConnection {
             "no store beside it needs the old key file \(file) any more, but old copies and backups may, so delete it "
             + "once you need none of those"
     }
-}
-
-/// What a rekey did.
-public struct RekeyReport: Sendable {
-    /// How many values were sealed anew; none when only the key source changed.
-    public let resealed: Int
-
-    /// Where the key comes from now.
-    public let keySource: String
-
-    /// Whether this finished an earlier rekey that was cut off.
-    public let resumed: Bool
-
-    /// What is left for a person to do, a sentence without a full stop; nil if nothing is.
-    public let note: String?
 }

@@ -36,7 +36,14 @@ extension TokenStore {
     /// - Returns: an earlier use of this very token whose answer was not stored; nil where there was none.
     /// - Throws: ``ReplacedToken`` where the store has another token by now, or none; ``TokenStoreError``.
     package func beginRefresh(with token: StoredRefreshToken) throws -> RefreshAttempt? {
-        var own: (attempt: RefreshAttempt, earlier: RefreshAttempt?)?
+        try beginUse(of: token).earlier
+    }
+
+    /// The same, with the use that was noted.
+    package func beginUse(
+        of token: StoredRefreshToken
+    ) throws -> (own: RefreshAttempt, earlier: RefreshAttempt?) {
+        var known: (own: RefreshAttempt, earlier: RefreshAttempt?)?
         return try withWriter { session in
             try session.write(askingAhead: { try session.askAheadForAnswer() }) {
                 guard let account = try session.accountRow(token.account), try session.isCurrent(token) else {
@@ -45,9 +52,10 @@ extension TokenStore {
                 try session.rehearseAnswer(about: token.account)
                 var earlier = try session.attempt(token)
                 // After a commit whose answer was lost it is the one of this call.
-                if session.mayHaveHappened, let own, own.attempt == earlier { earlier = own.earlier }
-                own = (try session.writeAttempt(token, account: account, outcome: nil), earlier)
-                return earlier
+                if session.mayHaveHappened, let known, known.own == earlier { earlier = known.earlier }
+                let use = (own: try session.writeAttempt(token, account: account, outcome: nil), earlier: earlier)
+                known = use
+                return use
             }
         }
     }
@@ -63,7 +71,10 @@ extension TokenStore {
             let account = try session.accountRow(token.account)
             switch consequence.token {
             case .possiblyConsumed: break
-            case .unspent: try session.deleteAttempt(token)
+            case .unspent:
+                // Who was held up may have been overtaken: what another has noted since stays.
+                let noted = try consequence.use == nil ? nil : session.attempt(token)
+                if noted == consequence.use { try session.deleteAttempt(token) }
             case .ended:
                 if let account, try session.isCurrent(token) {
                     try session.writeAttempt(token, account: account, outcome: "ended")
@@ -267,6 +278,9 @@ package struct RefreshConsequence: Sendable {
 
     package var token: Effect
     package var throttle: Throttle?
+
+    /// The use of the token that failed; nil: whichever was noted last.
+    package var use: RefreshAttempt?
 
     /// Whether the client turned out not to be of the token's family.
     package var leavesFamily = false

@@ -244,10 +244,11 @@ extension TokenStore {
         }
     }
 
+    /// One that was given back meanwhile stays so: a renewal that began before may come after.
     private static let renewal = SQL { dialect in
         """
         UPDATE refresh_lease SET ends_at = statement_timestamp() + CAST(?2 AS double precision) * interval '1 second'
-        WHERE holder = ?1\(dialect.owned("account_id", rows: 3))
+        WHERE holder = ?1 AND ends_at > '-infinity'\(dialect.owned("account_id", rows: 3))
         """
     }
 

@@ -55,7 +55,8 @@ private struct ServerCreation {
         settings.patience = .seconds(60)
         // Another may be making the same ones.
         settings.lockPatience = .seconds(30)
-        let connection = Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
+        // A standby that the address prefers takes no tables.
+        let connection = Connection(.server(try PostgreSQL.Connection(to: address.forWriting, options: settings)))
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
         try requireUnicode(connection)
         try roles.requireRoles(connection, on: address.schema, at: location)

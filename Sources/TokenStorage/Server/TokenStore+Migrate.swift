@@ -70,7 +70,7 @@ private struct ServerMigration {
     let location: StoreLocation
 
     func run(dryRun: Bool) throws -> MigrationReport {
-        let (connection, schema) = (try self.connection(), options.serverSchema)
+        let (connection, schema) = (try self.connection(isTrial: dryRun), options.serverSchema)
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
         let header = try StoreHeader(onServer: connection, at: address)
         let steps = try schema.pending(header, forWriting: true)
@@ -109,13 +109,15 @@ private struct ServerMigration {
 
     private static let lock: StaticString = "SELECT schema_version FROM store WHERE id = 1 FOR UPDATE"
 
-    private func connection() throws -> Connection {
+    private func connection(isTrial: Bool) throws -> Connection {
         var settings = PostgreSQL.Connection.Options()
         // A step may fill a column of a large table. One that waits for a lock would keep the programs waiting behind
         // it.
         settings.patience = .seconds(3_600)
         settings.lockPatience = min(.seconds(5), options.busyTimeout)
         settings.applicationName = options.program
+        // A standby that the address prefers can tell which steps there are, and takes none.
+        let address = isTrial ? address : address.forWriting
         return Connection(.server(try PostgreSQL.Connection(to: address, options: settings)))
     }
 }

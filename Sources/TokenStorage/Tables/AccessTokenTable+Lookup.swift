@@ -272,15 +272,6 @@ extension StoreConnection {
         try connection.askAhead(Self.summaries, .integer(account))
     }
 
-    /// When the newest access token of an account was stored that a client has; nil where it has none.
-    func latestTime(ofTokensOf account: Int64, client: String) throws -> Int64? {
-        try connection.integer(
-            "SELECT max(cached_at) FROM access_token WHERE account_id = ?1 AND client_fold = ?2 AND variant = ''",
-            .integer(account),
-            .text(client)
-        )
-    }
-
     func tokenSummaries(_ account: Int64) throws -> [AccessTokenSummary] {
         try connection.all(Self.summaries, .integer(account)) { row in
             let (cachedAt, expiresOn, refreshOn) = (row.optionalInteger(3), row.integer(4), row.optionalInteger(5))

@@ -34,6 +34,21 @@ extension StoreConnection {
         "DELETE FROM access_token WHERE id = ?1 AND \(dialect.owner("account_id", is: "?2"))"
     }
 
+    /// When the newest access token of an account was stored that a client has; nil where it has none.
+    ///
+    /// A time that is yet to come is none.
+    func latestTime(ofTokensOf account: Int64, client: String) throws -> Int64? {
+        try connection.integer(
+            """
+            SELECT max(cached_at) FROM access_token
+            WHERE account_id = ?1 AND client_fold = ?2 AND variant = '' AND cached_at <= ?3
+            """,
+            .integer(account),
+            .text(client),
+            .integer(now + MSALEntity.clockDifference)
+        )
+    }
+
     func insertAccessToken(_ token: AccessTokenRow, account: Int64?) throws {
         try writeAccessToken(token, account: account, id: nil)
     }

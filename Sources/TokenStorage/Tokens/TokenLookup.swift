@@ -76,11 +76,13 @@ extension StoreConnection {
                 (candidate.isUsable ? best.usable : best.extended).map({ candidate.outranks($0) }) ?? true,
                 let token = try openCandidate(row, candidate, query.scope)
             else { return false }
-            if !candidate.isUsable {
-                (best.extended, found.extended) = (candidate, token)
-            } else if query.scope.isMet(by: token.scope) {
+            // In an outage too a token for an API is none for OpenID's scopes that it lacks.
+            guard query.scope.isMet(by: token.scope) else { return true }
+            if candidate.isUsable {
                 best.usable = candidate
                 (found.usable, found.isAging) = (token, candidate.isAging)
+            } else {
+                (best.extended, found.extended) = (candidate, token)
             }
             return true
         }
@@ -88,7 +90,7 @@ extension StoreConnection {
 
     /// An access token for no API in particular, else the newest one, and whether it is good to use.
     func newestAccessToken(_ query: TokenQuery) throws -> (token: AccessToken, isUsable: Bool)? {
-        if let found = try newestToken(query) { return found }
+        if !query.requiresDPoP, let found = try newestToken(query) { return found }
         return try boundQuery(query).flatMap(newestToken)
     }
 

@@ -55,6 +55,18 @@ struct AccountFilters: ParsableArguments {
     )
     var tag: [TagCondition] = []
 
+    /// Refuses an empty value, as of a variable that is not set: with an issuer that has no tenants the tenant of every
+    /// account is of that name.
+    func validate() throws {
+        let values = [
+            ("--account", account), ("--policy", policy), ("--tenant", tenant), ("--issuer", issuer),
+            ("--client-id", clientID),
+        ]
+        for (option, value) in values where value == "" {
+            throw ValidationError("\(option) is empty", hint: "give a value, or leave it out")
+        }
+    }
+
     /// What the filters say, without `--account`; nil if there are none.
     var filter: AccountPolicy? { filter(byClient: true) }
 

@@ -56,7 +56,7 @@ struct ExportCommand: ParsableCommand {
             try report(file, isTaken ? "would replace" : "would write", console)
         } else {
             if isTaken { try Confirmation(question: "Replace \(file)").ask(arguments, isGiven: yes) }
-            let target = try OutputFile(file, sparing: files)
+            let target = try OutputFile(file, sparing: files, replacing: isTaken || yes)
             try export(store, console, to: target.write)
             try target.commit()
             try report(file, isTaken ? "replaced" : "wrote", console)
@@ -64,8 +64,13 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func report(_ file: String, _ verb: String, _ console: Console) throws {
-        console.note("\(verb) \(file), which holds every token in plain text")
+        tell("\(verb) \(file), which holds every token in plain text", console)
         try describe(file, console)
+    }
+
+    /// Says what was done, or what would be: that is what a dry run is asked for, and --quiet leaves it.
+    private func tell(_ text: String, _ console: Console) {
+        if dryRun { console.warn(text) } else { console.note(text) }
     }
 
     private func describe(_ file: String, _ console: Console) throws {
@@ -78,7 +83,7 @@ struct ExportCommand: ParsableCommand {
 
     private func exportToStandardOutput(_ console: Console) throws {
         if dryRun {
-            console.note("would write every token in plain text to standard output")
+            tell("would write every token in plain text to standard output", console)
             return try describe("-", console)
         }
         guard !console.terminal.isTerminal || yes else {

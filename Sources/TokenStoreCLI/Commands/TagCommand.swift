@@ -85,7 +85,7 @@ struct TagCommand: ParsableCommand {
                 $0.member("homeAccountId", account.id.homeAccountID)
                 $0.member("tags", JSONValue.object(JSONValue.Object(sorted.map { ($0.key, .string($0.value)) })))
             }
-        } else if !console.isQuiet || tags.isEmpty && remove.isEmpty {
+        } else if !console.isQuiet || dryRun || !isChange {
             for (name, value) in sorted { try console.line("\(name)=\(value)".printable) }
             try console.output.flush()
         }

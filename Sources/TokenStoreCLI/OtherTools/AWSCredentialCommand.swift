@@ -61,7 +61,8 @@ struct AWSCredentialCommand: TokenConsumer {
 
     func run() throws {
         let console = arguments.console
-        let environment = StoreArguments.environment
+        // AWS's own tools take an empty variable for one that is not set.
+        let environment = StoreArguments.environment.filter { !$0.value.isEmpty }
         guard let role = roleARN ?? environment["AWS_ROLE_ARN"], !role.isEmpty else {
             throw ValidationError("no role is named", hint: "give --role-arn")
         }
@@ -85,8 +86,6 @@ struct AWSCredentialCommand: TokenConsumer {
 
     /// Where the service is: by region, or the old place for all of them.
     private func endpoint(_ environment: [String: String]) throws -> String {
-        // AWS's own tools take an empty variable for one that is not set.
-        let environment = environment.filter { !$0.value.isEmpty }
         if let address = endpointURL ?? environment["AWS_ENDPOINT_URL_STS"] { return address }
         guard let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"], !region.isEmpty
         else { return "https://sts.amazonaws.com/" }

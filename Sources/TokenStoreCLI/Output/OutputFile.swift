@@ -17,6 +17,7 @@ final class OutputFile {
     private let path: String
     private let draft: DraftFile
     private let store: StoreFiles?
+    private let mayReplace: Bool
     private let signalMask = SignalMask()
 
     /// Whether a file has this name already.
@@ -26,10 +27,13 @@ final class OutputFile {
     }
 
     /// Opens a draft beside `path`, which only its owner may read.
-    init(_ path: String, sparing store: StoreFiles?) throws {
+    ///
+    /// A file of that name, which may come to be while the draft is written, is replaced only where `mayReplace`.
+    init(_ path: String, sparing store: StoreFiles?, replacing mayReplace: Bool) throws {
         try Self.check(path, sparing: store)
         self.path = path
         self.store = store
+        self.mayReplace = mayReplace
         guard let draft = DraftFile(for: path) else { throw Self.failure("created", path) }
         self.draft = draft
         output = BufferedOutput(draft.descriptor, name: path)
@@ -47,7 +51,7 @@ final class OutputFile {
     func commit() throws {
         try output.flush()
         try Self.check(path, sparing: store)
-        guard draft.commit(replacing: Self.isTaken(path)) else { throw Self.failure("written", path) }
+        guard draft.commit(replacing: mayReplace && Self.isTaken(path)) else { throw Self.failure("written", path) }
     }
 
     /// Refuses what must not be replaced by output.
@@ -82,6 +86,10 @@ final class OutputFile {
                 "others could read \(path), as its file system keeps no modes of files",
                 "name a file on another file system, or - for standard output"
             )
+        }
+        guard errno != EEXIST else {
+            let hint = "run it again, or name another file"
+            return CommandFailure(.failure, "another program has made \(path) meanwhile, and it stays as it is", hint)
         }
         return .ofSystem("\(path) cannot be \(verb)", "check the directory, its permissions and its free space")
     }

@@ -50,8 +50,8 @@ extension NativeAuthError: NativeRefusal {
     var nextState: (any Sendable)? { nil }
 
     var isAboutAnswer: Bool {
-        // A code that could not be sent leaves those before it good.
-        Kind.self == ResendCodeErrorKind.self || kind != .generalError && kind != .browserRequired
+        // A code that could not be sent leaves those before it good, unless the rest is to be done in a browser.
+        kind != .browserRequired && (Kind.self == ResendCodeErrorKind.self || kind != .generalError)
     }
 }
 

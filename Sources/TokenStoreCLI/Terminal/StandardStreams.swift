@@ -21,7 +21,7 @@ enum StandardError {
             while !rest.isEmpty {
                 let slice = UnsafeRawBufferPointer(rebasing: rest)
                 let count = systemWrite(STDERR_FILENO, slice.baseAddress, slice.count)
-                guard count >= 0 || errno == EINTR else { return }
+                guard count >= 0 || mayWriteAgain(STDERR_FILENO) else { return }
                 rest = rest.dropFirst(max(0, count))
             }
         }
@@ -67,6 +67,16 @@ func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> In
 
 /// What `errno` means.
 func systemMessage(_ code: CInt = errno) -> String { String(cString: strerror(code)) }
+
+/// Whether a write that has just failed is to be made again; waits where the reader is behind.
+///
+/// Whoever shares a pipe or a terminal may have set it not to wait, and then a document would end in its middle.
+private func mayWriteAgain(_ descriptor: Int32) -> Bool {
+    guard errno == EAGAIN else { return errno == EINTR }
+    var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&target, 1, -1)
+    return true
+}
 
 extension CommandFailure {
     /// The failure of the last call of the system.
@@ -140,7 +150,7 @@ final class BufferedOutput {
                 rest = rest.dropFirst(count)
             } else if errno == EPIPE {
                 endByBrokenPipe()
-            } else if errno != EINTR {
+            } else if !mayWriteAgain(descriptor) {
                 var failure = CommandFailure.ofSystem(
                     "\(name) cannot be written",
                     "check the disk, and the file or pipe it is redirected to"

@@ -76,7 +76,7 @@ struct TokenFile {
     private func write(_ token: HandedToken, _ console: Console) throws {
         try token.requireUnbound()
         try requireReplaceable()
-        let file = try OutputFile(path, sparing: try files)
+        let file = try OutputFile(path, sparing: try files, replacing: true)
         try token.secret.withUnsafeBytes { try file.write($0) }
         try file.commit()
         console.log(.info, "wrote \(path), a token until \(token.end)")
@@ -90,7 +90,11 @@ struct TokenFile {
     private func requireReplaceable() throws {
         try OutputFile.check(path, sparing: try files)
         let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            // What cannot be looked at may be anything, and a rename would replace it all the same.
+            throw CommandFailure.ofSystem("\(path) cannot be read", "name another file, or remove that one")
+        }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: Self.longestToken + 1)
         defer { bytes.withUnsafeMutableBytes { wipe($0) } }

@@ -103,6 +103,14 @@ struct StepErrorTests {
         )
     }
 
+    @Test(arguments: [("invalid_oob_value", "invalidChallenge"), ("newer_still", "generalError")])
+    func `a refused second factor leaves a state, also with a token beside it`(suberror: String, kind: String)
+        async throws
+    {
+        let body = Self.refusal("invalid_grant", #","suberror":"\#(suberror)","continuation_token":"next""#)
+        try await check(.mfaSubmit, .answer(status: 400, body: body, at: "token"), kind: kind, keepsState: true)
+    }
+
     @Test(arguments: ["mfa_required", "registration_required"])
     func `a second factor without a token is a general error`(suberror: String) async throws {
         let fault = Fault.answer(status: 400, body: Self.suberror(suberror), at: "token")

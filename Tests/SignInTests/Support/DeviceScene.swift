@@ -50,9 +50,11 @@ struct DeviceScene: Sendable {
         by transport: any HTTPTransport = transport,
         within timeLimit: Duration? = nil,
         patience: Duration = .zero,
-        capabilities: [String] = []
+        capabilities: [String] = [],
+        parameters: [String: String] = [:]
     ) async throws -> PendingDevice {
         var flow = DeviceCodeFlow(clientID: client, transport: transport)
+        flow.extraParameters = parameters
         flow.patience = patience
         flow.clientCapabilities = capabilities
         flow.timeLimit = timeLimit

@@ -56,6 +56,49 @@ struct EndedSessionTests {
         #expect(scene.tokenRequestCount == 1)
     }
 
+    @Test func `who was held up and sent nothing leaves what another has noted of the token since`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            // Another program does not wait any longer, sends the token, and is killed before it has the answer.
+            scene.clock.seconds += 30
+            _ = try await scene.store.perform { try $0.beginRefresh(with: token) }
+            throw HTTPTransportError.tooLate(host: "h")
+        }
+        let manager = scene.manager(transport: transport)
+        let error = try await acquisitionError {
+            var request = SilentRequest(account: scene.account, scope: "read")
+            request.timeout = .seconds(300)
+            return try await manager.acquireTokenSilently(request)
+        }
+        #expect(error?.networkError?.code == .notConnected)
+        #expect(try scene.store.beginRefresh(with: token) != nil)
+    }
+
+    @Test func `an answer that comes after another was refused its token is stored`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
+        // By a program that was held up when the answer had come.
+        _ = try scene.store.beginRefresh(with: token)
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant","suberror":"bad_token"}"#))
+        let error = try await scene.failure()
+        #expect(error?.code == .possiblyConsumed)
+        var late = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
+        late.refreshToken = Secret("rt-1")
+        let request = TokenRequest(
+            clientID: OpenScene.client,
+            authority: try scene.authority,
+            scope: "read",
+            grant: .refreshToken
+        )
+        let saved = try await scene.store.save(late, for: request, refreshing: token)
+        #expect(saved.outcome == .stored)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
+
     @Test func `a new sign-in begins a session`() async throws {
         let scene = try OpenScene()
         scene.expire()

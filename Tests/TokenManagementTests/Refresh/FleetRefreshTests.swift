@@ -191,6 +191,18 @@ struct FleetRefreshTests {
         #expect(try await second.value.wasWaitedFor)
     }
 
+    @Test func `a lease that was given back is not renewed any more`() async throws {
+        let scene = try scene()
+        let first = try await lock(scene.store, scene.account)
+        await first.release()
+        // Only one that may have ended by the clock of its holder is asked for, and begins anew.
+        try await Task.sleep(for: .seconds(6))
+        await #expect(throws: TokenStoreError.self) { try await first.requireHeld() }
+        let second = try await lock(another(scene), scene.account)
+        #expect(!second.wasWaitedFor)
+        await second.release()
+    }
+
     @Test func `a lease is taken also where its number has no next`() async throws {
         let scene = try scene()
         let first = try await lock(scene.store, scene.account)

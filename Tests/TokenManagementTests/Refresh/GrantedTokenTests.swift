@@ -167,6 +167,21 @@ struct GrantedTokenTests {
         #expect(try await scene.acquire("read").accessToken.secret == Secret("at-0"))
     }
 
+    @Test func `in an outage a token for an API does not serve OpenID scopes that it lacks`() async throws {
+        let scene = try OpenScene { $0.extendedExpiresIn = .seconds(7_200) }
+        scene.expire()
+        scene.issuer.answer(.init(status: 503))
+        let manager = scene.manager { $0.allowsExtendedLifetime = true }
+        func acquire(_ scope: Scope) async throws -> TokenResult {
+            var request = SilentRequest(account: scene.account, scope: scope)
+            request.timeout = .seconds(300)
+            return try await manager.acquireTokenSilently(request)
+        }
+        let error = try await acquisitionError { try await acquire("profile") }
+        #expect(error?.code == .unavailable)
+        #expect(try await acquire("openid").freshness == .extended)
+    }
+
     @Test(arguments: [Int64(6), 1_799])
     func `a new token that is too short is an error that carries the token`(lifetime: Int64) async throws {
         try await Scene.open { (scene: Scene) async throws in

@@ -61,6 +61,22 @@ struct SubjectTests {
         #expect(try fixture.store.accounts(matching: .identifier("zm9vyg")).map(\.id.homeAccountID) == ["Zm9vYg"])
     }
 
+    @Test func `an account that is left for another reason is not taken for one whose id differs in case`() throws {
+        let fixture = try TestStore()
+        try Self.signIn("Zm9vYg", fixture.store)
+        let authority = try Authority(issuer: Self.issuer)
+        let other = TokenRequest(clientID: "cid2", authority: authority, scope: "s1", grant: .authorizationCode)
+        _ = try fixture.store.save(Self.response("zM9vYg"), for: other)
+        func found(_ id: String, _ client: String) throws -> [String] {
+            let policy = AccountPolicy.homeAccountID(id).and(.client(client))
+            return try fixture.store.accounts(matching: policy).map(\.id.homeAccountID)
+        }
+        #expect(try found("zM9vYg", "cid2") == ["zM9vYg"])
+        #expect(try found("zM9vYg", "cid") == [])
+        // Of an id that no account has letter by letter, the one that fits is meant.
+        #expect(try found("ZM9VYG", "cid") == ["Zm9vYg"])
+    }
+
     @Test func `a refresh answer whose subject differs in case is for another account`() throws {
         let fixture = try Self.store()
         let used = try fixture.currentRefreshToken(of: Self.ids[0])

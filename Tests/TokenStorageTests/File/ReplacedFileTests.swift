@@ -4,7 +4,8 @@ import OAuth
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// A store follows its name: what it writes is where the next process looks.
 @Suite(.aboutFiles("a file is replaced"))
@@ -52,6 +53,22 @@ struct ReplacedFileTests {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
     }
 
+    @Test func `a subscriber is told of a restored backup, and of what is stored in it from then on`() async throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let backup = try backup(of: fixture)
+        for _ in 0..<5 { try fixture.signIn(.signIn()) }
+        #expect(try fixture.store.withWriter { try $0.connection.checkpointTruncating() })
+        var changes = try await fixture.store.changes().makeAsyncIterator()
+        try DamagedFile(fixture.path.database).replace(with: backup)
+        // One more than the entries that the backup does not have: that one alone had a new number.
+        for _ in 0..<6 { try fixture.signIn(.signIn()) }
+        #expect(await changes.next(isolation: nil) == .many)
+        try fixture.signIn(.signIn())
+        var change = await changes.next(isolation: nil)
+        while change == .many { change = await changes.next(isolation: nil) }
+        #expect(change == .signedIn(Fixture.account))
+    }
+
     @Test func `a write to a file that is being replaced is rolled back`() throws {
         let fixture = try store(.standardCache(.accessToken("a", "s1")))
         let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
@@ -74,6 +91,26 @@ struct ReplacedFileTests {
         expectError(.busy) { try fixture.store.removeAccount(Fixture.account, client: "cid") }
         try program.end()
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a thread that notices late that the file was replaced keeps nobody from writing`() throws {
+        let fixture = try store(.standardCache(.accessToken("a", "s1")))
+        let other = try TestStore.closed(.standardCache(.accessToken("b", "s1")))
+        var log: FileStatus.Identity?
+        try fixture.store.read { log = $0.log }
+        #expect(log != nil)
+        try replace(fixture, by: other)
+        try fixture.take(.cache(accounts: [.account(["home_account_id": "u2.t1"])]))
+        // It met the old file before the new one was opened, and had no turn until now.
+        var isLate = true
+        try fixture.store.read { _ in
+            guard isLate else { return }
+            isLate = false
+            throw ReplacedFile(log: log)
+        }
+        try fixture.take(.cache(accounts: [.account(["home_account_id": "u3.t1"])]))
+        #expect(try fixture.store.accounts().map(\.id.homeAccountID).sorted() == ["u1.t1", "u2.t1", "u3.t1"])
         #expect(try fixture.store.check() == [])
     }
 

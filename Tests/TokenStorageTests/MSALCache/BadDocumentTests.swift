@@ -195,6 +195,9 @@ struct BadDocumentTests {
     private static let odd = [
         #""\ud800""#, #""a\udc00b""#, #""\ud83d\ud83d\ude00""#, "NaN", "Infinity", "-Infinity", #"{"\udfff":1}"#,
         String(repeating: "[", count: 300) + String(repeating: "]", count: 300),
+        // As deep as can be read, in a row and without one.
+        String(repeating: "[", count: 255) + String(repeating: "]", count: 255),
+        String(repeating: "[", count: 256) + String(repeating: "]", count: 256),
         String(repeating: #"{"a":"#, count: 5_000) + "1" + String(repeating: "}", count: 5_000),
     ]
 

@@ -245,6 +245,24 @@ struct KeptAsideTests {
         #expect(try fixture.take(Self.metadata("signed_out").with(["Account": [:]])).changes == 0)
         #expect(try fixture.export() == export)
     }
+
+    @Test func `a name that is too long only when it is folded stops no import`() throws {
+        let name = String(repeating: "\u{130}", count: 300)
+        let item: JSONValue = [
+            "client_id": "cid", "athority_map": ["URLMap-": .object(.init([("https://id.example/" + name, "x")]))],
+        ]
+        let record: JSONValue = ["client_id": "cid", "account_metadata_map": .object(.init([(Fixture.home, item)]))]
+        let ofOther = item.with(["client_id": .string(name), "sign_in_state": "signed_out"])
+        let other: JSONValue = ["account_metadata_map": .object(.init([(Fixture.home, ofOther)]))]
+        let document = JSONValue.cache(
+            refreshTokens: [.refreshToken("r1")],
+            idTokens: [.idToken(Fixture.claims(["oid": .string(name)]))]
+        )
+        let fixture = try TestStore()
+        let report = try fixture.take(document.with(["AccountMetadataMap": ["cid": record, "other": other]]))
+        #expect([report.refreshTokens, report.idTokens, report.other] == [1, 1, 2])
+        #expect(try fixture.request("s1") == .refresh(["r1"]))
+    }
 }
 
 extension TokenStore {

@@ -119,6 +119,50 @@ struct OlderImportTests {
         #expect(try fixture.currentRefreshToken().secret.reveal() == "r")
     }
 
+    @Test func `an older document of another host of the cloud does not rename an account`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        let host: KeyValuePairs<String, JSONValue> = ["environment": .string(Fixture.aliasHost)]
+        let name: JSONValue = "old@example.net"
+        func document(at issued: Int64) -> JSONValue {
+            let claims = Fixture.claims(["iat": .number("\(issued)"), "preferred_username": name])
+            return .cache(idTokens: [.idToken(claims, host)], accounts: [.account(host).with(["username": name])])
+        }
+        let older = document(at: Fixture.now - 900)
+        try fixture.take(older)
+        #expect(try fixture.rows("Account").count == 2)
+        #expect(try fixture.store.accounts().map(\.username) == ["ada@example.net"])
+        #expect(try fixture.take(older).changes == 0)
+        // A newer one does, as one of the same host.
+        let other = try TestStore()
+        try other.signIn(.signIn())
+        try other.take(document(at: Fixture.now - 1))
+        #expect(try other.store.accounts().map(\.username) == ["old@example.net"])
+    }
+
+    @Test(arguments: [false, true])
+    func `of the ID tokens of several tenants the newest tells how old a refresh token is`(isReversed: Bool) throws {
+        func document(_ name: String, home: Int64, guest: Int64) -> JSONValue {
+            let claims = Fixture.claims(["iat": .number("\(Fixture.now + guest)"), "tid": "t2"])
+            let tokens: [JSONValue] = [
+                .idToken(Fixture.claims(["iat": .number("\(Fixture.now + home)")])),
+                .idToken(claims, ["realm": "t2"]),
+            ]
+            return .cache(
+                refreshTokens: [.refreshToken("r-" + name)],
+                idTokens: isReversed ? tokens.reversed() : tokens
+            )
+        }
+        let fixture = try TestStore(document("old", home: -500, guest: -900))
+        let newer = document("new", home: -700, guest: -90)
+        try fixture.take(newer)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r-new")
+        #expect(try fixture.take(newer).changes == 0)
+        // What is newer of one tenant may be older as a whole.
+        try fixture.take(document("mixed", home: -300, guest: -900))
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r-new")
+    }
+
     @Test func `of two refresh tokens that nothing tells the time of, the one that is there stays`() throws {
         let fixture = try TestStore(.cache(refreshTokens: [.refreshToken("r1")], accounts: [.account()]))
         let other = JSONValue.cache(refreshTokens: [.refreshToken("r2")])

@@ -107,6 +107,26 @@ struct PartitionTests {
         #expect(try fixture.take(document("old", at: Fixture.now - 900)).changes == 0)
     }
 
+    @Test(
+        arguments: [
+            ["user_assertion_hash": "h1"], ["credential_type": "PrimaryRefreshToken"],
+        ] as [KeyValuePairs<String, JSONValue>]
+    )
+    func `a refresh token that is not the person's session takes back no sign-out`(
+        fields: KeyValuePairs<String, JSONValue>
+    ) throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        try fixture.store.removeAccount(Fixture.account, client: Fixture.client)
+        let document = JSONValue.cache(
+            accessTokens: [.accessToken("a", "s1")],
+            refreshTokens: [.refreshToken("other", fields)],
+            accounts: [.account()]
+        )
+        #expect(try fixture.take(document).refreshTokens == 1)
+        #expect(try fixture.store.signInState(of: Fixture.account, client: Fixture.client) == .signedOut)
+        #expect(try fixture.request("s1") == .signIn(.signedOut))
+    }
+
     @Test(arguments: ["FamilyRefreshToken", "refreshtoken", "rt"])
     func `a refresh token of another spelling is the session`(type: String) throws {
         let token = JSONValue.refreshToken("f", ["credential_type": .string(type), "family_id": "1"])
@@ -130,6 +150,12 @@ struct PartitionTests {
             #expect(try fixture.take(older).changes == 0)
             #expect(try fixture.take(newer).changes == 0)
         }
+        // One that came from a machine whose clock is ahead says nothing.
+        let fixture = try TestStore(older)
+        let future = JSONValue.accessToken("a-future", "s2", ["cached_at": .seconds(Fixture.now + 90_000)])
+        try fixture.take(.cache(accessTokens: [future]))
+        try fixture.take(newer)
+        #expect(try fixture.currentRefreshToken().secret.reveal() == "r-new")
     }
 }
 

@@ -139,6 +139,19 @@ struct RekeyTests {
         return directory
     }
 
+    @Test(.aboutFiles("the statement that fails is one of a connection to a file"))
+    func `a key that a rekey could not commit is not taken for the one that another rekey makes`() throws {
+        let fixture = try TestStore(Self.crowd)
+        let obstacle = "CREATE TEMP TRIGGER obstacle BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END"
+        try fixture.store.withWriter { try $0.connection.execute(obstacle) }
+        #expect(throws: (any Error).self) { _ = try fixture.store.rekey() }
+        try fixture.store.withWriter { try $0.connection.execute("DROP TRIGGER obstacle") }
+        #expect(try !fixture.another().rekey().resumed)
+        try fixture.store.take(JSONValue.newcomer.serialized)
+        #expect(try fixture.another().check() == [])
+        #expect(try fixture.another().accounts().count == 301)
+    }
+
     @Test func `the record of use names the same refresh token after a rekey`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())

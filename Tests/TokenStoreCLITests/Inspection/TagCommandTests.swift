@@ -42,6 +42,7 @@ struct TagCommandTests {
         let scratch = try filled()
         let before = try scratch.contents("tokenstore.db")
         #expect(try scratch.run("tag", Self.mara, "--dry-run", "--remove", "note").output == "team=finance\n")
+        #expect(try scratch.run("tag", Self.mara, "--dry-run", "-q", "--remove", "note").output == "team=finance\n")
         #expect(try scratch.contents("tokenstore.db") == before)
     }
 

@@ -2,6 +2,8 @@ import Foundation
 import TestTraits
 import Testing
 
+@testable import TokenStoreCLI
+
 @Suite(.onWaitingThreads)
 struct ExportCommandTests {
     @Test func `a file name that begins with a combining mark is written at its path`() throws {
@@ -39,6 +41,17 @@ struct ExportCommandTests {
         #expect(try scratch.permissions("cache.json") == 0o600)
         #expect(try scratch.contents("cache.json") == Data(try scratch.run("export").output.utf8))
         #expect(try !scratch.names.contains { $0.hasSuffix(".new") })
+    }
+
+    @Test func `a file that another program makes during an export is not replaced`() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path("cache.json")
+        let file = try OutputFile(path, sparing: nil, replacing: false)
+        try Data("{}".utf8).withUnsafeBytes { try file.write($0) }
+        try scratch.write("backup", to: "cache.json")
+        let failure = #expect(throws: CommandFailure.self) { try file.commit() }
+        #expect(failure?.message == "another program has made \(path) meanwhile, and it stays as it is")
+        #expect(try scratch.contents("cache.json") == Data("backup".utf8))
     }
 
     @Test func `a symbolic link, a directory and a device are refused`() throws {

@@ -145,6 +145,15 @@ struct PurgeCommandTests {
         #expect(try scratch.run("purge", "--account", "nobody", "--yes").status == 3)
     }
 
+    @Test func `an empty tenant, as of a variable that is not set, deletes no account`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.nameless)
+        let outcome = try scratch.run("purge", "--tenant", "", "--yes")
+        #expect(outcome.status == 64)
+        #expect(outcome.error == "tokenstore: error: --tenant is empty; give a value, or leave it out\n")
+        #expect(try scratch.run("list", "--json").json["total"] as? Int == 1)
+    }
+
     @Test func `an account can be deleted without the key`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)

@@ -110,6 +110,16 @@ struct CloudCredentialTests {
         #expect(outcome.error.contains("'no.region' is not a region"), "\(outcome.error)")
     }
 
+    @Test func `the username names the session where the variable of AWS for that is empty`() async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let service = try HandmadeIssuer()
+            service.answer(.init(Self.keys), at: "/sts")
+            let empty = ["AWS_ROLE_SESSION_NAME": ""]
+            #expect(try await scene.run(Self.aws(service), environment: empty).status == 0)
+            #expect(service.forms("/sts").first?["RoleSessionName"] == "ana.rojas@example.org")
+        }
+    }
+
     @Test(.enabled(if: Tool.pythonHas("botocore"), "botocore is missing: pip install botocore"))
     func `botocore takes the keys from the profile of the help text`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in

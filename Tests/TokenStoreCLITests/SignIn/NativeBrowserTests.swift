@@ -66,6 +66,22 @@ struct NativeBrowserTests {
         }
     }
 
+    @Test func `where a browser is required for another code, no further code is asked for`() async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(
+                Fault(route: "challenge") {
+                    $0.body = #"{"challenge_type":"redirect","redirect_reason":"It was enough."}"#
+                    $0.after = 1
+                }
+            )
+            let outcome = try await scene.script("login", "otp-app", "--username", NativeLoginScene.bo) { pipe, _ in
+                for _ in 0..<20 { pipe.write("") }
+            }
+            #expect(outcome.status == 4, "\(outcome.error)")
+            #expect(outcome.error.contains("It was enough; go on in a browser: tokenstore login "), "\(outcome.error)")
+        }
+    }
+
     @Test func `that command has the redirect URI and the response mode of the sign-in`() async throws {
         try await NativeLoginScene.open { scene in
             let (uri, mode) = ("http://localhost/back", "form_post")

@@ -11,7 +11,8 @@ struct ArgumentTests {
         ["purge", "--older-than", "3x"], ["purge", "--all", "--account", "mara"], ["import", "--format", "yaml"],
         ["export", ""], ["export", "--store=", "x.json"], ["--store=", "list"], ["list", "--account="],
         ["token", "--claims", "null"], ["explain", "--claims", "5"], ["exec", "--claims", "[1]", "--", "true"],
-        ["credential", "aws", "--claims", "{"],
+        ["credential", "aws", "--claims", "{"], ["list", "--tenant", ""], ["token", "--account", ""],
+        ["purge", "--policy", "", "--yes"], ["purge", "--issuer", "", "--yes"], ["claims", "--client-id", ""],
     ])
     func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()

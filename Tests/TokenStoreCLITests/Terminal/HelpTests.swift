@@ -1,3 +1,4 @@
+import Foundation
 import TestTraits
 import Testing
 
@@ -142,6 +143,31 @@ struct HelpTests {
             #expect(outcome.status == 1, "\(target)")
             #expect(outcome.error.contains("standard output cannot be written ("), "\(outcome.error)")
         }
+    }
+
+    @Test func `a pipe that is set not to wait for its reader gets the whole text`() throws {
+        let scratch = try ScratchDirectory()
+        let words = ["--generate-completion-script", "bash"]
+        let whole = try scratch.command(words).output
+        let pipe = scratch.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        #if os(Linux)
+        // F_SETPIPE_SZ, which Swift does not import: one page.
+        _ = fcntl(reader, 1031, Int32(4096))
+        #endif
+        var actions = SpawnActions()
+        actions.open("/dev/null", O_RDONLY, as: STDIN_FILENO)
+        actions.open(pipe, O_WRONLY | O_NONBLOCK, as: STDOUT_FILENO)
+        actions.open("/dev/null", O_WRONLY, as: STDERR_FILENO)
+        let process = try actions.spawn(Command.binary, words, environment: [:], home: scratch)
+        _ = fcntl(reader, F_SETFL, 0)
+        // Byte by byte it is slower than the program, which finds the pipe full.
+        var (text, byte): ([UInt8], UInt8) = ([], 0)
+        while read(reader, &byte, 1) == 1 { text.append(byte) }
+        #expect(SpawnActions.wait(for: process) == 0)
+        #expect(String(decoding: text, as: UTF8.self) == whole)
     }
 
     @Test func `the options used most have short forms`() throws {

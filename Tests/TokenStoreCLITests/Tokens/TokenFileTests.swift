@@ -48,6 +48,18 @@ struct TokenFileTests {
         #expect(try !scratch.names.contains("t"))
     }
 
+    @Test(.enabled(if: Tracer.isUsable, "needs strace, and the right to trace"))
+    func `a file that cannot be read stays, for it may be anything`() throws {
+        let scratch = try Self.filled()
+        try scratch.write("-----BEGIN PRIVATE KEY-----\nabc\n", to: "id")
+        let arguments = Self.mara + ["--output", scratch.path("id")]
+        let (fault, file) = ("openat:error=EACCES", scratch.path("id"))
+        let outcome = try Tracer.run(arguments, injecting: fault, into: "openat", at: file, in: scratch)
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.error.contains("id cannot be read (Permission denied); name another file"), "\(outcome.error)")
+        #expect(try scratch.contents("id") == Data("-----BEGIN PRIVATE KEY-----\nabc\n".utf8))
+    }
+
     @Test func `without a token the file stays as it is`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             try scene.scratch.write("before", to: "token")

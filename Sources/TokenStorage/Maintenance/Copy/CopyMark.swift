@@ -106,6 +106,19 @@ extension StoreConnection {
         try deleteMove(now.id)
     }
 
+    /// Deletes the key of marks that is left of accounts which were here before a copy.
+    ///
+    /// - Returns: false where a mark under it still counts.
+    func givesUpMarkKey(since mark: CopyMark) throws -> Bool {
+        guard try rowCount([.markKey]) != 0 else { return true }
+        guard mark.last == 0 else { return false }
+        // Otherwise a program could use the key behind this look.
+        try holdWriters()
+        guard try rowCount([.account, .signOut]) == 0, try accountMarks(since: mark).isEmpty else { return false }
+        try connection.run("DELETE FROM mark_key")
+        return true
+    }
+
     /// The marks of the accounts that programs have used since a copy began, also of those that are gone.
     func accountMarks(since mark: CopyMark) throws -> Set<[UInt8]> {
         let used = try connection.all(Self.marksOfEvents, .integer(mark.id)) { $0.blob(0) }

@@ -184,13 +184,15 @@ final class RowCopying {
 
     private static let markKeys = SQL(SealedTable.markKey.selection(after: "?1"))
 
-    /// With it the hashes of accounts in the record of use stay what they are.
+    /// With it the hashes of accounts in the record of use, and of sign-outs of accounts that are gone, stay what they
+    /// are.
     private func copyMarkKey() throws {
         let keys = try source.connection.all(Self.markKeys, .integer(Int64.min)) {
             try CarriedRow($0, of: .markKey, by: source)
         }
+        let mark = self.mark
         try target.write { session in
-            guard let key = keys.first, try session.rowCount([.markKey]) == 0 else { return }
+            guard let key = keys.first, try session.givesUpMarkKey(since: mark) else { return }
             try session.write(key, of: .markKey, new: 1)
         }
     }

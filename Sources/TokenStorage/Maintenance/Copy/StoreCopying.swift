@@ -76,6 +76,7 @@ struct StoreCopying {
         // The target has the rows by then.
         let (end, leftAlone) = try inspection.connections.read(isTold: true) { session in
             try session.connection.read {
+                if session.connection.isServer { try session.connection.run(Self.patienceOfSource) }
                 let rows = RowCopying(from: session, to: store, after: mark)
                 try rows.copyAccounts(progress)
                 try rows.copyRest()
@@ -90,6 +91,9 @@ struct StoreCopying {
         }
         return (end, leftAlone)
     }
+
+    /// A source waits while the target writes, which may be away for as long as its options allow.
+    private static let patienceOfSource: StaticString = "SET LOCAL idle_in_transaction_session_timeout = '1h'"
 
     /// Notes at the source that the target has all of it, unless that is noted already.
     ///
@@ -269,6 +273,13 @@ struct StoreCopying {
         }
         if let problem = try problem(of: session.totals(), mark) {
             throw TokenStoreError.invalidArgument("\(target) \(problem)", .correct("name an empty store"))
+        }
+        // They are told by the target's own key, under which those of the source would not be found.
+        guard try session.rowCount([.signOut]) == 0 else {
+            throw TokenStoreError.invalidArgument(
+                "\(target) remembers who signed out there, and a copy would mix two stores",
+                .correct("name an empty store, or delete everything that is there")
+            )
         }
         return nil
     }

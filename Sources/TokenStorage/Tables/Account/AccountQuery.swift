@@ -65,6 +65,12 @@ private struct SQLFragments {
         return "(\(column) = \(place) OR \(column) >= \(start) AND \(column) < \(end))"
     }
 
+    /// Whether a row of `account` has this home account id letter by letter.
+    private mutating func accountKey(isExactly id: String) -> String {
+        let keys = Account.ID.keys(of: id).map { bind(.text($0)) }
+        return "account_key IN (\(keys[0]), \(keys[1])) AND home_account_id = \(bind(.text(id)))"
+    }
+
     mutating func add(_ criterion: AccountCriterion, _ sealers: [Sealer], now: Int64) {
         switch criterion {
         case .identifier(let text):
@@ -77,6 +83,9 @@ private struct SQLFragments {
                 """
             )
         case .exactly(let id, let criterion): addExactly(id, criterion)
+        case .unlessExactly(let id, let criterion):
+            add(criterion, sealers, now: now)
+            conditions.append("a.authority NOT IN (SELECT authority FROM account WHERE \(accountKey(isExactly: id)))")
         case .identifierPrefix(let text):
             let start = bind(.text(text))
             // The greatest Unicode scalar sorts after every text that goes on from the prefix.
@@ -105,8 +114,7 @@ private struct SQLFragments {
     /// Adds that an account has this home account id letter by letter; or that some account has it, and this one is
     /// called so otherwise, where a person may have meant that.
     private mutating func addExactly(_ id: String, _ criterion: AccountCriterion) {
-        let keys = Account.ID.keys(of: id).map { bind(.text($0)) }
-        let isExact = "account_key IN (\(keys[0]), \(keys[1])) AND home_account_id = \(bind(.text(id)))"
+        let isExact = accountKey(isExactly: id)
         guard case .identifier(let text) = criterion else {
             conditions.append("a.id IN (SELECT id FROM account WHERE \(isExact))")
             return

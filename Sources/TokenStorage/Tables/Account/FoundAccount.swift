@@ -46,8 +46,8 @@ extension AccountCriterion {
     /// Whether an index may have answered it from what is in the rows of accounts and tenants as well.
     var isInRows: Bool {
         switch self {
-        case .identifier, .exactly, .identifierPrefix, .username, .homeAccountID, .localAccountID, .userFlow, .tenant,
-            .issuer:
+        case .identifier, .exactly, .unlessExactly, .identifierPrefix, .username, .homeAccountID, .localAccountID,
+            .userFlow, .tenant, .issuer:
             true
         case .client, .claim, .tag, .unusedSince, .expired: false
         }
@@ -65,6 +65,8 @@ extension AccountCriterion {
         switch self {
         case .identifier(let text): account.isCalled(text) || account.isNamed(text)
         case .exactly(let id, let criterion): account.isCalledExactly(id, or: criterion)
+        // What other rows say is no index's word about this one.
+        case .unlessExactly(_, let criterion): criterion.isMet(by: account)
         case .identifierPrefix(let text): account.key.utf8.starts(with: text.utf8)
         case .username(let name): account.username.hasSameBytes(as: name)
         case .homeAccountID(let id): account.isCalled(id)

@@ -1,0 +1,65 @@
+import Foundation
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// Copies to a store that holds nothing, and did before, or that takes its time.
+@Suite(.onWaitingThreads, .ifServerIsInstalled)
+struct CopyTargetTests {
+    /// A file with an account, and a sign-out of another that is gone.
+    private func scene() throws -> (scene: CopyTests.Scene, gone: Account.ID) {
+        let scene = try CopyTests.Scene(accounts: 2)
+        let gone = try #require(try scene.file.store.accounts().last).id
+        try scene.file.store.removeAccount(gone, client: "cid")
+        #expect(try scene.file.store.signInState(of: gone, client: "cid") == .signedOut)
+        // The first account that a store holds gives it a key of its own.
+        try scene.server.open().save(ServerScene.response("u9", token: "a9"), for: ServerScene.request())
+        return (scene, gone)
+    }
+
+    @Test func `a sign-out is remembered after a move to a store that was emptied`() throws {
+        let (scene, gone) = try self.scene()
+        #expect(try scene.server.open().purge(.all).accounts == 1)
+        #expect(try scene.server.count("SELECT count(*) FROM mark_key") == 1)
+        #expect(try scene.move().accounts == 1)
+        let target = try scene.server.open()
+        #expect(try target.signInState(of: gone, client: "cid") == .signedOut)
+        #expect(try target.check() == [])
+    }
+
+    @Test func `a store that remembers sign-outs takes no copy, which could not be told beside its own`() throws {
+        let (scene, gone) = try self.scene()
+        let there = try scene.server.open()
+        try there.removeAccount(try #require(try there.accounts().first).id)
+        let error = #expect(throws: TokenStoreError.self) { try scene.move() }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.problem.contains("remembers who signed out") == true, "\(error?.problem ?? "")")
+        // It is refused before anything is frozen.
+        #expect(try scene.file.store.status().movedTo == nil)
+        #expect(try TokenStore.purgeAll(at: scene.server.location, options: scene.server.options).accounts == 0)
+        #expect(try scene.move().accounts == 1)
+        #expect(try scene.server.open().signInState(of: gone, client: "cid") == .signedOut)
+    }
+
+    @Test func `a server waits for longer than fifteen seconds while the target writes`() throws {
+        let scene = try CopyTests.Scene(accounts: 2)
+        try scene.move()
+        var isLate = false
+        let report = try TokenStore.copy(
+            from: scene.server.location,
+            to: StoreLocation(StorePath(scene.file.directory.file("other/tokenstore.db"))),
+            reading: scene.server.options,
+            writing: scene.file.options,
+            keepsSource: true
+        ) { progress in
+            guard progress.unit == "accounts", !isLate else { return }
+            isLate = true
+            sleep(16)
+        }
+        #expect(isLate)
+        #expect(report.accounts == 2)
+    }
+}
