@@ -107,9 +107,10 @@ struct AuthorizedTransportTests {
 
     @Test func `a late refusal of a token that a sign-in replaced needs no refresh token`() async throws {
         let scene = try OpenScene { $0.refreshToken = nil }
-        let refusal = "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer error=invalid_token\r\nContent-Length: 0\r\n\r\n"
+        let end = "Connection: close\r\nContent-Length: 0\r\n\r\n"
         let server = try RawServer { request in
-            request.contains("at-0") ? refusal : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+            guard request.contains("at-0") else { return "HTTP/1.1 200 OK\r\n" + end }
+            return "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer error=invalid_token\r\n" + end
         }
         defer { server.stop() }
         // The person signs in again while the request with the old token is on its way.
