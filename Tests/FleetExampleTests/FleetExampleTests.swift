@@ -47,7 +47,7 @@ struct FleetExampleTests {
             #expect(try await third.get("/me", cookies: cookies).status == 401)
             third.send(SIGTERM)
             let status = try await third.end()
-            #expect(status == 0)
+            #expect(status == 0, "\(third.errors)")
         }
     }
 

@@ -20,11 +20,13 @@ extension TokenStore {
     ) throws -> PurgeCounts {
         var options = options
         options.unlocks = false
-        var counts: PurgeCounts
+        var counts = PurgeCounts()
         do {
-            guard let found = try totals(at: path, options: options) else { return PurgeCounts() }
-            counts = found
-            if !dryRun { counts.removedFiles = try open(at: path, options: options).deleteEverything(progress) }
+            // Of a store that is gone the copies may be left, which hold what it held.
+            if let found = try totals(at: path, options: options) {
+                counts = found
+                if !dryRun { counts.removedFiles = try open(at: path, options: options).deleteEverything(progress) }
+            }
         } catch let error as TokenStoreError where error.code == .damaged {
             counts = PurgeCounts()
             counts.removedFiles = try destroy(path, options: options, dryRun: dryRun)

@@ -186,6 +186,7 @@ extension StoreConnection {
     fileprivate func remove(_ account: Account.ID, client: String) throws -> [StoredRefreshToken] {
         guard let row = try accountRow(account) else {
             try keepSignOut(of: account, client: client)
+            try deleteUnrecognizedEntries(of: [account], client: client)
             return []
         }
         let tokens = try deletedTokens(account, clients: [client])
@@ -201,7 +202,11 @@ extension StoreConnection {
     ///
     /// - Returns: the refresh tokens that went.
     fileprivate func wipe(_ account: Account.ID) throws -> [StoredRefreshToken] {
-        guard let row = try accountRow(account) else { return [] }
+        guard let row = try accountRow(account) else {
+            // An import may have kept tokens aside of one that it could not store.
+            try deleteUnrecognizedEntries(of: [account])
+            return []
+        }
         let clients = try clientIDs(row)
         let tokens = try deletedTokens(account, clients: clients)
         for client in try clients + signedInClients(row) { try setSignInState(.signedOut, of: row, client: client) }

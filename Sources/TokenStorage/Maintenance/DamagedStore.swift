@@ -30,14 +30,13 @@ struct DamagedStore {
             self.init(connection: opened, version: try Self.version(of: opened))
             return
         }
-        let grafted = try Self.graft(known, onto: copy)
+        let grafted = try Self.graft(known, onto: copy, restore)
         let stored = try? grafted.recordedVersion().map { Int($0) }
         guard let version = stored ?? nil, (1..<known).contains(version) else {
             self.init(connection: grafted, version: known)
             return
         }
-        try restore()
-        self.init(connection: try Self.graft(version, onto: copy), version: version)
+        self.init(connection: try Self.graft(version, onto: copy, restore), version: version)
     }
 
     private init(connection: Connection, version: Int) {
@@ -51,9 +50,35 @@ struct DamagedStore {
         return connection
     }
 
-    private static func graft(_ version: Int, onto copy: String) throws -> Connection {
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(copy + suffix) }
-        try SchemaGraft(template: Schema.model(of: version)).apply(to: copy)
+    /// Puts the schema of a version into the copy, in the way in which most of its tables can be read.
+    ///
+    /// The newest commits may be in the log alone: without it older tokens would come back that are spent.
+    private static func graft(_ version: Int, onto copy: String, _ restore: () throws -> Void) throws -> Connection {
+        let model = try Schema.model(of: version)
+        let tables = try model.tableNames()
+        let graft = try SchemaGraft(template: model)
+        // A purge of everything has written the file anew, with all tables before all indexes.
+        try model.vacuum()
+        let rewritten = try SchemaGraft(template: model)
+        var best = (graft: graft, keepsLog: false, readable: -1)
+        for (graft, keepsLog) in [(graft, true), (rewritten, true), (graft, false), (rewritten, false)] {
+            let connection = try apply(graft, to: copy, keepingLog: keepsLog, restore)
+            let readable = connection.readableCount(of: tables)
+            if readable == tables.count { return connection }
+            if readable > best.readable { best = (graft, keepsLog, readable) }
+        }
+        return try apply(best.graft, to: copy, keepingLog: best.keepsLog, restore)
+    }
+
+    private static func apply(
+        _ graft: SchemaGraft,
+        to copy: String,
+        keepingLog keepsLog: Bool,
+        _ restore: () throws -> Void
+    ) throws -> Connection {
+        try restore()
+        for suffix in ["-shm", "-journal"] + (keepsLog ? [] : ["-wal"]) { unlink(copy + suffix) }
+        try graft.apply(to: copy, keepingLog: keepsLog)
         return try open(copy)
     }
 
@@ -99,6 +124,18 @@ extension Schema {
 }
 
 extension Connection {
+    fileprivate func tableNames() throws -> [String] {
+        try all("SELECT name FROM sqlite_schema WHERE type = 'table'") { $0.text(0) }
+    }
+
+    /// How many of the tables begin with a page of a table, whatever is below it.
+    fileprivate func readableCount(of tables: [String]) -> Int {
+        tables.count { table in
+            // An index might answer for its table.
+            (try? prepare("SELECT 1 FROM \(table) NOT INDEXED LIMIT 1").forEach([]) { _ in false }) != nil
+        }
+    }
+
     fileprivate func columnNames() throws -> Set<String> {
         Set(
             try all(

@@ -132,10 +132,14 @@ extension StoreConnection {
 
     /// Computes every keyed hash anew.
     func rehashEverything() throws {
+        // Where rows have each other's hashes, the right one of the first would meet that of the second.
+        try connection.run("UPDATE account_tag SET name_hash = randomblob(40)")
+        try connection.run("UPDATE foreign_entry SET identity = randomblob(40)")
         for table in [SealedTable.accountTag, .idToken, .refreshToken, .foreignEntry] {
             var rows: [(row: Int64, account: Int64)] = []
             let account = table.isOwned ? "account_id" : "0"
-            try connection.prepare("SELECT id, \(account) FROM \(table.name)").forEach([]) { row in
+            // Of two entries of one identity the newer one stays.
+            try connection.prepare("SELECT id, \(account) FROM \(table.name) ORDER BY id DESC").forEach([]) { row in
                 rows.append((row.integer(0), row.integer(1)))
                 return true
             }

@@ -11,7 +11,7 @@ import Darwin
 /// Puts the pages that hold the schema of a new store into a file that lost its own.
 ///
 /// Every store of one schema version has its schema and the roots of its tables on the same pages, since the same
-/// statements made them in the same order.
+/// statements made them in the same order; and so has every one that was written anew since.
 struct SchemaGraft {
     private let pages: [Int: [UInt8]]
     private let pageSize: Int
@@ -31,8 +31,9 @@ struct SchemaGraft {
         self.pages = pages
     }
 
-    /// Writes the schema into `file`, whose tables then can be read as far as they are there.
-    func apply(to file: String) throws {
+    /// Writes the schema into `file`, whose tables then can be read as far as they are there; with the pages of its log
+    /// if that is kept.
+    func apply(to file: String, keepingLog keepsLog: Bool) throws {
         let descriptor = StoreFile.openExisting(file)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", file) }
         defer { close(descriptor) }
@@ -42,7 +43,7 @@ struct SchemaGraft {
         guard ftruncate(descriptor, off_t(pageCount * pageSize)) == 0 else { throw StoreFile.failure("written", file) }
         for (page, bytes) in pages {
             var bytes = bytes
-            if page == 1 { describe(&bytes, pageCount: UInt32(pageCount)) }
+            if page == 1 { describe(&bytes, pageCount: UInt32(pageCount), keepsLog) }
             let written = bytes.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress, $0.count, off_t((page - 1) * pageSize))
             }
@@ -50,9 +51,9 @@ struct SchemaGraft {
         }
     }
 
-    /// Makes the header of page 1 fit the file: its size, an empty list of free pages, and no log.
-    private func describe(_ page: inout [UInt8], pageCount: UInt32) {
-        page.replaceSubrange(18..<20, with: [1, 1])
+    /// Makes the header of page 1 fit the file: its size, an empty list of free pages, and whether it has a log.
+    private func describe(_ page: inout [UInt8], pageCount: UInt32, _ hasLog: Bool) {
+        page.replaceSubrange(18..<20, with: hasLog ? [2, 2] : [1, 1])
         page.replaceSubrange(28..<32, with: withUnsafeBytes(of: pageCount.bigEndian) { Array($0) })
         page.replaceSubrange(32..<40, with: repeatElement(0, count: 8))
         page.replaceSubrange(92..<96, with: page[24..<28])

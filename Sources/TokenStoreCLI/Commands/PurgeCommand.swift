@@ -73,7 +73,7 @@ struct PurgeCommand: ParsableCommand {
     private func purge() throws {
         let console = arguments.console
         let location = try arguments.location
-        guard try !arguments.isVacant else {
+        guard try !arguments.isVacant || hasCopies else {
             console.note("no store at \(location), nothing to purge")
             return try report(PurgeCounts(), isDryRun: dryRun, location).write(arguments, on: console)
         }
@@ -86,6 +86,15 @@ struct PurgeCommand: ParsableCommand {
         }
         let counts = try purge(console, isTrial: false)
         try report(counts, isDryRun: false, location).write(arguments, on: console)
+    }
+
+    /// Whether copies of a store that is gone are left, which go with everything.
+    private var hasCopies: Bool {
+        get throws {
+            guard all, let path = try arguments.location.path else { return false }
+            let options = arguments.options(unlocks: false)
+            return try !TokenStore.removeCopies(at: path, options: options, dryRun: true).removed.isEmpty
+        }
     }
 
     private func report(_ counts: PurgeCounts, isDryRun: Bool, _ location: StoreLocation) -> PurgeReport {

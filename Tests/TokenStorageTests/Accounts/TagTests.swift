@@ -125,6 +125,34 @@ struct TagTests {
         #expect(try repaired.check() == [])
     }
 
+    @Test(.aboutFiles("the rows are altered in the file"))
+    func `tags that have each other's hash are put right by a repair`() throws {
+        let fixture = try Self.tagged()
+        try Self.alter(
+            fixture,
+            """
+            CREATE TEMP TABLE was AS SELECT id, name_hash FROM account_tag;
+            UPDATE account_tag SET name_hash = randomblob(40);
+            UPDATE account_tag SET name_hash = (SELECT name_hash FROM was WHERE was.id <> account_tag.id);
+            """
+        )
+        #expect(try fixture.store.check().map(\.problem) == ["is not that of the tag", "is not that of the tag"])
+        fixture.store.close()
+        _ = try TokenStore.repair(at: fixture.path, options: fixture.options)
+        let repaired = try fixture.another()
+        #expect(try repaired.tags(of: Fixture.account) == ["team": "Planted-Finance", "floor": "2"])
+        #expect(try Self.selected(repaired, .tag("floor", equals: "2")) == [Fixture.account])
+        #expect(try repaired.check() == [])
+    }
+
+    @Test func `a tag in another spelling of the same letters replaces the one that is there, and is found`() throws {
+        let fixture = try Self.tagged()
+        for value in ["caf\u{E9}", "cafe\u{301}"] {
+            try fixture.store.setTags(["team": value], of: Fixture.account)
+            #expect(try Self.selected(fixture.store, .tag("team", equals: value)) == [Fixture.account])
+        }
+    }
+
     @Test func `tags go with their account`() throws {
         let fixture = try Self.tagged()
         try fixture.store.removeAccount(Fixture.account)

@@ -158,6 +158,13 @@ struct KeptAsideTests {
         #expect(try notes(fixture) == ["other", "other key"])
     }
 
+    @Test func `a sign-out of an account that is not stored takes what is kept aside of it`() throws {
+        let fixture = try TestStore(Self.crowd)
+        let other = Account.ID(issuer: Fixture.account.issuer, homeAccountID: "u2.t1")
+        try fixture.store.removeAccount(other)
+        #expect(try notes(fixture) == ["own", "own key"])
+    }
+
     @Test(arguments: [false, true])
     func `an entry older than the index or a rekey is removed with its account`(isRekeyed: Bool) throws {
         let fixture = try TestStore(Self.crowd)

@@ -24,6 +24,40 @@ extension RepairTests {
         #expect(try store.exportedText() == live.store.exportedText())
     }
 
+    @Test func `without the first page a repair keeps commits that are only in the log`() throws {
+        let live = try TestStore.closed(Self.crowd)
+        let writer = try live.another()
+        // No page is added for it, so that the first page is not in the log.
+        try writer.setTags(["team": "sales"], of: Fixture.account)
+        let fixture = try TestStore.closed(["AccessToken": [:]])
+        for name in ["tokenstore.db", "tokenstore.db-wal", "key"] {
+            try DamagedFile(fixture.directory.file(name)).replace(with: DamagedFile(live.directory.file(name)).bytes())
+        }
+        writer.close()
+        try FileManager.default.removeItem(atPath: fixture.directory.file("tokenstore.db-shm"))
+        try DamagedFile(fixture.path.database).change {
+            $0.replaceSubrange(0..<4096, with: repeatElement(0xA5, count: 4096))
+        }
+        let (_, saved) = try repaired(fixture)
+        #expect(try saved.accounts().count == 60)
+        #expect(try saved.tags(of: Fixture.account) == ["team": "sales"])
+    }
+
+    @Test func `without the first page a repair finds every row of a store that was purged before`() throws {
+        let fixture = try TestStore.closed(Self.crowd)
+        // The file is written anew, and its tables begin on other pages.
+        _ = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        let writer = try fixture.another()
+        try writer.take(Self.crowd.serialized)
+        writer.close()
+        try DamagedFile(fixture.path.database).change {
+            $0.replaceSubrange(0..<4096, with: repeatElement(0xA5, count: 4096))
+        }
+        let (_, store) = try repaired(fixture)
+        #expect(try store.accounts().count == 60)
+        #expect(try store.status().refreshTokens == 60)
+    }
+
     @Test func `a hard link left by a killed repair of an older version is accepted`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let second = fixture.directory.file("tokenstore.db.damaged-1")

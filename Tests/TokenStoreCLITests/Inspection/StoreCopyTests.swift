@@ -41,6 +41,16 @@ struct StoreCopyTests {
         #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
     }
 
+    @Test func `purge --all removes the copies of a store that is gone`() throws {
+        for name in try scratch.names where ["", "-wal", "-shm"].map({ "tokenstore.db" + $0 }).contains(name) {
+            try FileManager.default.removeItem(atPath: scratch.path(name))
+        }
+        let trial = try scratch.run("purge", "--all", "--dry-run")
+        for name in copies { #expect(trial.output.contains("would remove \(scratch.path(name))")) }
+        #expect(try scratch.run("purge", "--all", "--yes").status == 0)
+        #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db") } == ["tokenstore.db.damaged-notes"])
+    }
+
     @Test func `rekey removes copies with --yes, and else says that they stay`() throws {
         let left = try scratch.run("rekey")
         #expect(left.status == 0)

@@ -54,7 +54,7 @@ extension TokenStore {
             var tags = before
             body(&tags)
             for (name, value) in tags { try AccountTag(name: name, value: value).check() }
-            if tags != before { try session.replaceTags(tags, of: row) }
+            if !tags.hasSameBytes(as: before) { try session.replaceTags(tags, of: row) }
             written = tags
             return tags
         }
@@ -110,6 +110,18 @@ extension StoreConnection {
     func hasTag(_ criterion: TagCriterion, account: Int64) throws -> Bool {
         try tags(account).contains { name, value in
             name == criterion.name && criterion.value ?? value.folded == value.folded
+        }
+    }
+}
+
+extension [String: String] {
+    /// Whether names and values are the same byte by byte, as they are hashed: `==` takes two spellings of a letter for
+    /// one.
+    fileprivate func hasSameBytes(as other: [String: String]) -> Bool {
+        guard count == other.count else { return false }
+        let (left, right) = (sorted { $0.key < $1.key }, other.sorted { $0.key < $1.key })
+        return left.indices.allSatisfy { index in
+            left[index].key.hasSameBytes(as: right[index].key) && left[index].value.hasSameBytes(as: right[index].value)
         }
     }
 }
