@@ -128,7 +128,11 @@ extension MSALPublicClientApplication {
         let fitting = known.filter(criteria.fits)
         // Subjects may differ in case alone: an id that an account gave names that account and no other.
         let exact = fitting.filter(criteria.isSpelled)
-        return try (exact.isEmpty ? fitting : exact).map { account in
+        // Also where that one is signed out, or is not what else is asked for: the other is another person.
+        let named = try criteria.identifier.map { try store.accounts(matching: .homeAccountID($0)) } ?? []
+        let taken = Set(named.filter(criteria.isSpelled).map(\.id.issuer))
+        let others = fitting.filter { !taken.contains($0.id.issuer) }
+        return try (exact.isEmpty ? others : exact).map { account in
             MSALAccount(account, claims: try store.idTokens(of: account.id, client: client).map(\.idToken.claims))
         }
     }

@@ -40,7 +40,8 @@ public struct AccountPolicy: Hashable, Sendable {
     /// characters) of the first.
     public static func identifier(_ text: String) -> AccountPolicy {
         let whole = exact(text, .identifier(text.folded))
-        return text.folded.count >= 4 ? whole.otherwise(AccountPolicy(.identifierPrefix(text.folded))) : whole
+        guard text.folded.count >= 4 else { return whole }
+        return whole.otherwise(AccountPolicy(.unlessExactly(text, .identifierPrefix(text.folded))))
     }
 
     /// Accounts of this user name, in any letter case.
@@ -51,12 +52,11 @@ public struct AccountPolicy: Hashable, Sendable {
     /// An issuer's account that is spelled so, but is not what else is asked for, gives no other one: that is another
     /// person's.
     public static func homeAccountID(_ id: String) -> AccountPolicy {
-        let named = AccountCriterion.homeAccountID(id.folded)
-        return AccountPolicy(.exactly(id, named)).otherwise(AccountPolicy(.unlessExactly(id, named)))
+        exact(id, .homeAccountID(id.folded))
     }
 
     private static func exact(_ id: String, _ criterion: AccountCriterion) -> AccountPolicy {
-        AccountPolicy(.exactly(id, criterion)).otherwise(AccountPolicy(criterion))
+        AccountPolicy(.exactly(id, criterion)).otherwise(AccountPolicy(.unlessExactly(id, criterion)))
     }
 
     /// The account with this id in any of its tenants.

@@ -62,7 +62,7 @@ struct AccountFilters: ParsableArguments {
             ("--account", account), ("--policy", policy), ("--tenant", tenant), ("--issuer", issuer),
             ("--client-id", clientID),
         ]
-        for (option, value) in values where value == "" {
+        for (option, value) in values where value?.allSatisfy(\.isWhitespace) ?? false {
             throw ValidationError("\(option) is empty", hint: "give a value, or leave it out")
         }
     }
@@ -121,7 +121,7 @@ struct ClaimCondition {
         }
         let value = String(scalars[scalars.index(after: sign)...])
         let name = text[..<sign]
-        guard !name.hasSuffix("!") else {
+        guard !name.hasSuffix("!"), !name.hasSuffix("~") || !value.allSatisfy(\.isWhitespace) else {
             throw ValidationError("'\(text)' is not a condition", hint: "give NAME=VALUE, NAME~=TEXT or NAME")
         }
         if name.hasSuffix("~") {

@@ -185,7 +185,7 @@ private final class InputDocument {
             let free = UnsafeMutableRawBufferPointer(rebasing: memory[count...])
             let received = systemRead(descriptor, free.baseAddress, free.count)
             if received == 0 { return }
-            guard received > 0 || errno == EINTR else { throw unreadable() }
+            guard received > 0 || mayReadAgain(descriptor) else { throw unreadable() }
             count += max(0, received)
         }
     }

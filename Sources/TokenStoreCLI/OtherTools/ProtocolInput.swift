@@ -51,7 +51,7 @@ package final class ProtocolInput {
     private func readMore() throws {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = bytes.withUnsafeMutableBytes { systemRead(STDIN_FILENO, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { return }
+        if count < 0, mayReadAgain(STDIN_FILENO) { return }
         guard count >= 0, buffer.count + count <= Self.limit else {
             let reason = count < 0 ? "cannot be read (\(systemMessage()))" : "is longer than a request"
             throw CommandFailure(.failure, "standard input \(reason)", "let the other tool run this command")

@@ -61,6 +61,15 @@ func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count:
     read(descriptor, bytes, count)
 }
 
+/// Whether a read that has just failed is to be made again; waits where the writer is behind, as of a pipe that
+/// whoever shares it has set not to wait.
+func mayReadAgain(_ descriptor: Int32) -> Bool {
+    guard errno == EAGAIN else { return errno == EINTR }
+    var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    _ = poll(&source, 1, -1)
+    return true
+}
+
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> Int32 {
     open(path, flags | O_CLOEXEC, permissions)
 }

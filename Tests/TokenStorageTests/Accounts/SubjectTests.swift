@@ -68,8 +68,11 @@ struct SubjectTests {
         let other = TokenRequest(clientID: "cid2", authority: authority, scope: "s1", grant: .authorizationCode)
         _ = try fixture.store.save(Self.response("zM9vYg"), for: other)
         func found(_ id: String, _ client: String) throws -> [String] {
-            let policy = AccountPolicy.homeAccountID(id).and(.client(client))
-            return try fixture.store.accounts(matching: policy).map(\.id.homeAccountID)
+            let found = try [AccountPolicy.homeAccountID(id), .identifier(id)].map { policy in
+                try fixture.store.accounts(matching: policy.and(.client(client))).map(\.id.homeAccountID)
+            }
+            #expect(found[0] == found[1])
+            return found[0]
         }
         #expect(try found("zM9vYg", "cid2") == ["zM9vYg"])
         #expect(try found("zM9vYg", "cid") == [])

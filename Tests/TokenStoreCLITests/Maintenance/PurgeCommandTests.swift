@@ -148,9 +148,11 @@ struct PurgeCommandTests {
     @Test func `an empty tenant, as of a variable that is not set, deletes no account`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.nameless)
-        let outcome = try scratch.run("purge", "--tenant", "", "--yes")
-        #expect(outcome.status == 64)
-        #expect(outcome.error == "tokenstore: error: --tenant is empty; give a value, or leave it out\n")
+        for value in ["", " ", "\t\n", "\u{A0}"] {
+            let outcome = try scratch.run("purge", "--tenant", value, "--yes")
+            #expect(outcome.status == 64)
+            #expect(outcome.error == "tokenstore: error: --tenant is empty; give a value, or leave it out\n")
+        }
         #expect(try scratch.run("list", "--json").json["total"] as? Int == 1)
     }
 

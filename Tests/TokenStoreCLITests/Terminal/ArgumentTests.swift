@@ -13,6 +13,7 @@ struct ArgumentTests {
         ["token", "--claims", "null"], ["explain", "--claims", "5"], ["exec", "--claims", "[1]", "--", "true"],
         ["credential", "aws", "--claims", "{"], ["list", "--tenant", ""], ["token", "--account", ""],
         ["purge", "--policy", "", "--yes"], ["purge", "--issuer", "", "--yes"], ["claims", "--client-id", ""],
+        ["purge", "--where", "groups~=", "--yes"], ["list", "--where", "groups~= "],
     ])
     func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()

@@ -56,6 +56,7 @@ extension AccountCriterion {
     fileprivate var isInProfiles: Bool {
         switch self {
         case .identifier, .exactly, .localAccountID, .tenant: true
+        case .unlessExactly(_, let criterion): criterion.isInProfiles
         default: false
         }
     }
