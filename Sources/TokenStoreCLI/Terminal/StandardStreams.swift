@@ -61,15 +61,6 @@ func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count:
     read(descriptor, bytes, count)
 }
 
-/// Whether a read that has just failed is to be made again; waits where the writer is behind, as of a pipe that
-/// whoever shares it has set not to wait.
-func mayReadAgain(_ descriptor: Int32) -> Bool {
-    guard errno == EAGAIN else { return errno == EINTR }
-    var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    _ = poll(&source, 1, -1)
-    return true
-}
-
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> Int32 {
     open(path, flags | O_CLOEXEC, permissions)
 }
@@ -77,12 +68,16 @@ func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t = 0) -> In
 /// What `errno` means.
 func systemMessage(_ code: CInt = errno) -> String { String(cString: strerror(code)) }
 
+/// Whether a read that has just failed is to be made again; waits where the writer is behind.
+func mayReadAgain(_ descriptor: Int32) -> Bool { mayTryAgain(descriptor, once: POLLIN) }
+
 /// Whether a write that has just failed is to be made again; waits where the reader is behind.
-///
+private func mayWriteAgain(_ descriptor: Int32) -> Bool { mayTryAgain(descriptor, once: POLLOUT) }
+
 /// Whoever shares a pipe or a terminal may have set it not to wait, and then a document would end in its middle.
-private func mayWriteAgain(_ descriptor: Int32) -> Bool {
+private func mayTryAgain(_ descriptor: Int32, once event: Int32) -> Bool {
     guard errno == EAGAIN else { return errno == EINTR }
-    var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    var target = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     _ = poll(&target, 1, -1)
     return true
 }
