@@ -54,17 +54,6 @@ struct GuestTests {
     }
 
     private static func application(_ fixture: TestStore) throws -> MSALPublicClientApplication {
-        let configuration = try PublicClientConfiguration(
-            clientID: Fixture.client,
-            redirectURI: .anyPort,
-            authority: Authority(parsing: login + "organizations")
-        )
-        let application = try PublicClientApplication(
-            configuration,
-            store: fixture.store,
-            transport: AsyncHTTPTransport(),
-            userAgent: SystemBrowser(environment: [:])
-        )
-        return try MSALPublicClientApplication(application)
+        try fixture.application(at: Authority(parsing: login + "organizations"))
     }
 }

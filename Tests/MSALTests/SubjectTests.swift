@@ -39,17 +39,6 @@ struct SubjectTests {
     }
 
     private static func application(_ fixture: TestStore) throws -> MSALPublicClientApplication {
-        let configuration = try PublicClientConfiguration(
-            clientID: Fixture.client,
-            redirectURI: .anyPort,
-            authority: Authority(issuer: issuer)
-        )
-        let application = try PublicClientApplication(
-            configuration,
-            store: fixture.store,
-            transport: AsyncHTTPTransport(),
-            userAgent: SystemBrowser(environment: [:])
-        )
-        return try MSALPublicClientApplication(application)
+        try fixture.application(at: Authority(issuer: issuer))
     }
 }
