@@ -107,10 +107,7 @@ extension Sealer: CustomStringConvertible, CustomReflectable {
 extension Sealer {
     /// The 8-byte keyed hash of a claim's name, for the blind index.
     package func claimNameHash(_ name: String) -> [UInt8] {
-        keys.hashes.hash(ofName: name) { key in
-            var name = name
-            return name.withUTF8 { hash(with: key, count: 8, UnsafeRawBufferPointer($0)) }
-        }
+        keys.hashes.claimName(name)
     }
 
     /// The hashes of names that were asked for before: who wants many takes no lock for each.
@@ -118,18 +115,18 @@ extension Sealer {
 
     /// The 16-byte keyed hash of a claim's name and value, for the blind index.
     package func claimValueHash(name: String, value: String) -> [UInt8] {
-        // In one piece: each update of a hash costs more than the bytes of a claim.
+        // In one piece, as each part of a claim is short.
         var bytes: [UInt8] = []
         bytes.reserveCapacity(4 + name.utf8.count + value.utf8.count)
         bytes.append(bigEndian: UInt32(name.utf8.count))
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: value.utf8)
-        return bytes.withUnsafeBytes { hash(with: keys.hashes.claimValue, count: 16, $0) }
+        return bytes.withUnsafeBytes { keys.hashes.claimValue.code(of: $0, count: 16) }
     }
 
     /// 8 bytes by which the record of use names a refresh token.
     package func fingerprint(_ secret: Secret) -> [UInt8] {
-        secret.withUnsafeBytes { hash(with: keys.hashes.refreshToken, count: 8, $0) }
+        secret.withUnsafeBytes { keys.hashes.refreshToken.code(of: $0, count: 8) }
     }
 
     /// A 16-byte keyed hash of `bytes`; each label gives an unrelated hash.
@@ -138,13 +135,7 @@ extension Sealer {
         labelled.append(bigEndian: UInt32(label.utf8.count))
         labelled.append(contentsOf: label.utf8)
         labelled.append(contentsOf: bytes)
-        return labelled.withUnsafeBytes { hash(with: keys.hashes.fingerprint, count: 16, $0) }
-    }
-
-    private func hash(with key: HMAC<SHA256>, count: Int, _ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        var code = key
-        code.update(data: bytes)
-        return code.finalize().withUnsafeBytes { [UInt8]($0.prefix(count)) }
+        return labelled.withUnsafeBytes { keys.hashes.fingerprint.code(of: $0, count: 16) }
     }
 }
 
@@ -166,7 +157,7 @@ final class DerivedKeys: Sendable {
     /// Derived at the first use: a lookup needs none of them.
     var hashes: HashKeys { kept.load() ?? kept.storeIfNil(HashKeys(of: key)) }
 
-    fileprivate static func derived(_ use: StaticString, from key: DataKey) -> SymmetricKey {
+    static func derived(_ use: StaticString, from key: DataKey) -> SymmetricKey {
         use.withUTF8Buffer {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: key.key,
@@ -174,39 +165,5 @@ final class DerivedKeys: Sendable {
                 outputByteCount: DataKey.byteCount
             )
         }
-    }
-}
-
-/// The keys of the blind index and of fingerprints.
-final class HashKeys: Sendable {
-    let claimValue: HMAC<SHA256>
-    let refreshToken: HMAC<SHA256>
-    let fingerprint: HMAC<SHA256>
-    private let claimName: HMAC<SHA256>
-
-    /// The hashes of the names of claims, which are the same few in every ID token.
-    private let names = LockedValue<[String: [UInt8]]>([:])
-    private static let nameLimit = 256
-
-    init(of key: DataKey) {
-        // Primed once: the key schedule is half the cost of a hash.
-        func hash(_ use: StaticString) -> HMAC<SHA256> { HMAC(key: DerivedKeys.derived(use, from: key)) }
-        claimName = hash("tokenstore 1 claim name")
-        claimValue = hash("tokenstore 1 claim value")
-        refreshToken = hash("tokenstore 1 refresh token")
-        fingerprint = hash("tokenstore 1 fingerprint")
-    }
-
-    var knownNames: [String: [UInt8]] { names.withLock(\.self) }
-
-    /// What `make` makes of a name with its key, kept for the next token.
-    func hash(ofName name: String, _ make: (HMAC<SHA256>) -> [UInt8]) -> [UInt8] {
-        if let known = names.withLock({ $0[name] }) { return known }
-        let hash = make(claimName)
-        names.withLock { names in
-            if names.count >= Self.nameLimit { names = [:] }
-            names[name] = hash
-        }
-        return hash
     }
 }

@@ -1,6 +1,8 @@
+import Crypto
 import OAuth
-import Sealing
 import Testing
+
+@testable import Sealing
 
 struct SealerHashTests {
     private let bytes = Secret("0123456789abcdef0123456789abcdef")
@@ -37,5 +39,28 @@ struct SealerHashTests {
         #expect(others[0].count == 16)
         let hashes = [sealer.claimNameHash("x"), sealer.fingerprint(text)] + others.map { Array($0.prefix(8)) }
         #expect(Set(hashes).count == hashes.count)
+    }
+
+    /// [RFC 4231 §4](https://www.rfc-editor.org/rfc/rfc4231#section-4), test cases 1 and 2.
+    @Test(arguments: [
+        ([UInt8](repeating: 0x0b, count: 20), "Hi There", "b0344c61d8db38535ca8afceaf0bf12b"),
+        (Array("Jefe".utf8), "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c7"),
+    ])
+    func `both engines hash as the standard says`(key: [UInt8], text: String, code: String) {
+        for hash in [KeyedHash(SymmetricKey(data: key)), KeyedHash.indirect(SymmetricKey(data: key))] {
+            let made = Array(text.utf8).withUnsafeBytes { hash.code(of: $0, count: 16) }
+            #expect(made.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined() == code)
+        }
+    }
+
+    @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 1_500])
+    func `both engines hash a value of any size alike`(count: Int) {
+        let key = SymmetricKey(data: [UInt8](0..<32))
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        let codes = [KeyedHash(key), KeyedHash.indirect(key)].map { hash in
+            [8, 16, 32].map { size in bytes.withUnsafeBytes { hash.code(of: $0, count: size) } }
+        }
+        #expect(codes[0] == codes[1])
+        #expect(codes[0].map(\.count) == [8, 16, 32])
     }
 }

@@ -28,3 +28,21 @@ int CSealingOpen(
     const CSealingKey *key, void *plaintext, const void *nonce, const void *sealed, size_t count,
     const void *associated, size_t associatedCount
 );
+
+/// HMAC with SHA-256 (RFC 2104) under a key whose two blocks were hashed once.
+///
+/// Any number of threads may hash with one key at once.
+typedef struct CSealingHash CSealingHash;
+
+enum { CSealingHashCount = 32 };
+
+/// The hash under this key of at most 64 bytes, in memory that is not swapped out as far as the system allows.
+///
+/// Returns NULL where swift-crypto brings no BoringSSL along, as on Apple's systems.
+CSealingHash *CSealingHashCreate(const void *key, size_t keyCount);
+
+/// Overwrites the key.
+void CSealingHashDestroy(CSealingHash *hash);
+
+/// Writes the first `codeCount` bytes, at most 32, of the code of `count` bytes.
+void CSealingHashBytes(const CSealingHash *hash, void *code, size_t codeCount, const void *bytes, size_t count);

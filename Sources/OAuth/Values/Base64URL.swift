@@ -1,29 +1,32 @@
 /// Base64 with the URL-safe alphabet ([RFC 4648 §5](https://www.rfc-editor.org/rfc/rfc4648#section-5)).
 package enum Base64URL {
     /// The bytes that `text` encodes, or nil if it is not base64url; padding is optional.
-    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.underestimatedCount * 3 / 4 + 3)
-        var buffer: UInt32 = 0
-        var bits = 0
-        var padding = 0
-        for character in text {
-            if character == UInt8(ascii: "=") {
-                padding += 1
-                continue
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        let values = values
+        var isDecoded = false
+        let decoded = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4 + 1) { bytes, count in
+            var buffer: UInt32 = 0
+            var bits = 0
+            var padding = 0
+            for character in text {
+                if character == UInt8(ascii: "=") {
+                    padding += 1
+                    continue
+                }
+                let value = values[Int(character)]
+                guard value < 64, padding == 0 else { return }
+                buffer = buffer << 6 | UInt32(value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    bytes[count] = UInt8(truncatingIfNeeded: buffer >> UInt32(bits))
+                    count += 1
+                }
             }
-            let value = values[Int(character)]
-            guard value < 64, padding == 0 else { return nil }
-            buffer = buffer << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
-            }
+            // A lone character holds no byte, and left-over bits would let two texts mean the same bytes.
+            isDecoded = bits < 6 && buffer & (1 << UInt32(bits) - 1) == 0 && padding < 3
         }
-        // A lone character holds no byte, and left-over bits would let two texts mean the same bytes.
-        guard bits < 6, buffer & (1 << UInt32(bits) - 1) == 0, padding < 3 else { return nil }
-        return bytes
+        return isDecoded ? decoded : nil
     }
 
     /// `bytes` as base64url without padding.

@@ -107,14 +107,13 @@ extension StoreConnection {
 
     /// Makes the index say what the claims of row `idToken` say now; on a refresh most of it stays.
     private func indexClaims(_ claims: Claims?, idToken: Int64, account: Int64, isNew: Bool) throws {
-        let wanted = try claims.map { Set(ClaimIndex(try currentSealer()).entries(of: $0)) } ?? []
+        let wanted = try claims.map { ClaimIndex(try currentSealer()).entries(of: $0) } ?? []
         let stored = isNew ? [] : Set(try claimEntries(idToken, account: account))
         let row = indexRow(idToken, account: account)
         for entry in stored.subtracting(wanted) {
             try connection.run(Self.entryDeletion, [.blob(entry.name), .blob(entry.value)] + row)
         }
-        // In the order of the table's key each goes behind the one before.
-        let new = wanted.subtracting(stored).sorted { $0.isBefore($1) }
+        let new = stored.isEmpty ? wanted : wanted.filter { !stored.contains($0) }
         if connection.isServer { return try addOnServer(new[...], row) }
         for entry in new { try connection.run(Self.entryInsertion, [.blob(entry.name), .blob(entry.value)] + row) }
     }

@@ -32,12 +32,17 @@ struct ClaimIndex {
     init(_ sealer: Sealer) { (self.sealer, names) = (sealer, sealer.knownClaimNameHashes) }
 
     /// One entry for every value that a claim, or a member of one, has; one for its presence where it has none.
+    ///
+    /// Each is there once, in the order of the table's key: so each row goes behind the one before.
     func entries(of claims: Claims) -> [Entry] {
         var entries: [Entry] = []
         for (name, value) in claims.payload.members where !Self.unindexed.contains(name) {
             add(value, at: name, to: &entries)
         }
-        return entries
+        entries.sort { $0.isBefore($1) }
+        var unique: [Entry] = []
+        for entry in entries where entry != unique.last { unique.append(entry) }
+        return unique
     }
 
     func name(_ path: String) -> [UInt8] { names[path] ?? sealer.claimNameHash(path) }
