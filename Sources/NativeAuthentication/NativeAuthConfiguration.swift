@@ -38,6 +38,8 @@ public struct NativeAuthConfiguration: Sendable {
     /// Where the flows say what they did, without any secret.
     public var logger = Logger(label: "tokenstore.native")
 
+    /// A client that is registered for native authentication in a tenant.
+    ///
     /// - Throws: `SignInError.Code.invalidRequest` if the client id is invalid, or `authority` is not a tenant.
     public init(
         clientID: String,

@@ -28,5 +28,15 @@ package struct PrivatePipe: Sendable {
     }
 }
 
+/// Whether a read or write that has just failed is to be made again; one that would have had to wait waits for `event`.
+///
+/// Whoever shares a pipe or a terminal may have set it not to wait, and then a document would end in its middle.
+package func mayTryAgain(_ descriptor: Int32, once event: Int32) -> Bool {
+    guard errno == EAGAIN else { return errno == EINTR }
+    var target = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    _ = poll(&target, 1, -1)
+    return true
+}
+
 /// `close(2)`, whose name a method here has as well.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -22,7 +22,7 @@ public final class TokenRefresher: Sendable {
     public func stop() { task.cancel() }
 
     /// Returns once it has ended: it was stopped, or no scope is left for which a person need not sign in.
-    public func end() async { await task.value }
+    public func waitUntilEnded() async { await task.value }
 }
 
 extension TokenManager {

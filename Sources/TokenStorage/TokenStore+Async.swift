@@ -260,13 +260,11 @@ extension TokenStore {
     }
 
     /// Overwrites and removes the copies of a store beside it, unless the task is cancelled before its turn.
-    ///
-    /// - Returns: the paths that were removed, or would be, and those that were left alone.
     public static func removeCopies(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
         dryRun: Bool = false
-    ) async throws -> (removed: [String], kept: [String]) {
+    ) async throws -> StoreCopies {
         try await StoreConnections.opening.runUnlessCancelled {
             try removeCopies(at: path, options: options, dryRun: dryRun)
         }

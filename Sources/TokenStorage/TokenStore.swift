@@ -7,10 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Accounts, claims and tokens that last: a sealed SQLite file that any number of processes share.
+/// Accounts, claims and tokens that last, sealed: in an SQLite file that any number of processes share, or on a
+/// PostgreSQL server that any number of machines do.
 ///
 /// Its methods may be called from any thread. They block for as long as a disk write takes, or another process holds
-/// the store. Asynchronous code gets forms of the same names that do not block.
+/// the store. Asynchronous code gets forms of the same names that do not block. What they throw is a
+/// ``TokenStoreError``, or comes from a closure of the caller's; an asynchronous form also throws `CancellationError`.
 ///
 /// ```swift
 /// let store = try TokenStore.open(at: StoreLocation.standard(environment: ProcessInfo.processInfo.environment))

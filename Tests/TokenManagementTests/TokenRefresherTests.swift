@@ -46,7 +46,7 @@ struct TokenRefresherTests {
         scene.issuer.answer(answer(1), answer(2))
         let waits = Waits(12, scene)
         let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [600, 600, 600, 600, 600, 300, 600, 600, 600, 600, 600, 300])
         #expect(scene.tokenRequestCount == 1)
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
@@ -58,7 +58,7 @@ struct TokenRefresherTests {
         scene.issuer.answer(answer(1, more: #","refresh_in":100"#), answer(2, lifetime: 50), answer(3))
         let waits = Waits(3, scene)
         let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [100, 40, 600])
         #expect(scene.tokenRequestCount == 3)
     }
@@ -79,7 +79,7 @@ struct TokenRefresherTests {
         scene.issuer.answer(answer(1, lifetime: lifetime, more: more))
         let waits = Waits(seconds.count, scene)
         let refresher = scene.manager().keepFresh(scene.account, scopes: ["read"]) { try waits.wait($0) }
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == seconds)
         #expect(scene.tokenRequestCount == net)
     }
@@ -96,7 +96,7 @@ struct TokenRefresherTests {
             onFailure: { scope, _ in failures.withLock { $0.append(scope) } },
             sleep: { try waits.wait($0) }
         )
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [30, 60, 120, 300, 300])
         #expect(failures.withLock(\.self) == Array(repeating: "read", count: 5))
     }
@@ -113,7 +113,7 @@ struct TokenRefresherTests {
             onFailure: { _, error in failures.withLock { $0.append(error) } },
             sleep: { try waits.wait($0) }
         )
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [30, 60, 120])
         #expect(failures.withLock(\.count) == 3)
     }
@@ -126,7 +126,7 @@ struct TokenRefresherTests {
             try waits.wait(duration)
             if waits.seconds.count == 2 { scene.clock.seconds -= 86_400 }
         }
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [600, 600, 600, 600])
         #expect(scene.tokenRequestCount == 1)
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
@@ -141,7 +141,7 @@ struct TokenRefresherTests {
             try waits.wait(duration)
             if waits.seconds.count == 1 { scene.clock.seconds -= 86_400 }
         }
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(waits.seconds == [30, 60, 120])
     }
 
@@ -155,7 +155,7 @@ struct TokenRefresherTests {
             scopes: ["read", "write"],
             onFailure: { _, error in failures.withLock { $0.append(error) } }
         )
-        await refresher.end()
+        await refresher.waitUntilEnded()
         #expect(failures.withLock(\.count) == 2)
         #expect(scene.tokenRequestCount == 0)
     }

@@ -30,7 +30,7 @@ public struct ResetPasswordCodeRequiredState: Sendable {
 
     /// Has another code sent; those before it are good no more.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func resendCode() async throws(StepError<ResendCodeErrorKind, ResetPasswordCodeRequiredState>)
         -> ResetPasswordCodeRequiredState
     {

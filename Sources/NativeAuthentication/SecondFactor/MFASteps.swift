@@ -10,7 +10,7 @@ public struct AwaitingMFAState: Sendable {
 
     /// Has a code sent by one of the methods.
     ///
-    /// - Throws: the error, with this state to choose another method from.
+    /// - Throws: the error, with this state to choose another method from where that can be.
     public func requestChallenge(
         _ method: AuthMethod
     ) async throws(StepError<MFARequestChallengeErrorKind, AwaitingMFAState>) -> MFARequiredState {
@@ -40,7 +40,7 @@ public struct MFARequiredState: Sendable {
 
     /// Has a code sent, by the same method or another; those before it are good no more.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func requestChallenge(
         _ method: AuthMethod
     ) async throws(StepError<MFARequestChallengeErrorKind, MFARequiredState>) -> MFARequiredState {
@@ -65,7 +65,7 @@ public struct MFARequiredState: Sendable {
                 $0.refusal?.isInvalidCode == true ? .invalidChallenge : nil
             }
             // Asked for yet another factor, the issuer has moved on to where no state leads.
-            let isAskedAgain = error.refusal?.asksForFactor == true && error.continuationToken != nil
+            let isAskedAgain = error.refusal?.furtherFactor != nil && error.continuationToken != nil
             throw StepError(reason, error.endsFlow || isAskedAgain ? nil : self)
         }
     }

@@ -67,18 +67,15 @@ extension NativeFlow {
         do {
             return .completed(try await tokens(grant, token))
         } catch {
-            guard let refusal = error.refusal, refusal.code == .invalidGrant, let next = error.continuationToken else {
-                throw error
-            }
-            switch refusal.suberror {
-            case "mfa_required":
+            guard let factor = error.refusal?.furtherFactor, let next = error.continuationToken else { throw error }
+            switch factor {
+            case .registered:
                 let (token, methods) = try await methods(.introspect, next)
                 return .awaitingMFA(AwaitingMFAState(flow: self, token: token, authMethods: methods))
-            case "registration_required":
+            case .unregistered:
                 let (token, methods) = try await methods(.registerIntrospect, next)
                 let state = RegisterStrongAuthState(flow: self, token: token, authMethods: methods)
                 return .strongAuthMethodRegistration(state)
-            default: throw error
             }
         }
     }

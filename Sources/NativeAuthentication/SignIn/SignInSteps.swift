@@ -67,7 +67,7 @@ public struct SignInCodeRequiredState: Sendable {
 
     /// Submits the code that the person received.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func submitCode(
         _ code: Secret
     ) async throws(StepError<VerifyCodeErrorKind, SignInCodeRequiredState>) -> SignInResult {
@@ -82,7 +82,7 @@ public struct SignInCodeRequiredState: Sendable {
 
     /// Has another code sent; those before it are good no more.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func resendCode() async throws(StepError<ResendCodeErrorKind, SignInCodeRequiredState>)
         -> SignInCodeRequiredState
     {
@@ -102,7 +102,7 @@ public struct SignInPasswordRequiredState: Sendable {
 
     /// Submits the password.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func submitPassword(
         _ password: Secret
     ) async throws(StepError<PasswordRequiredErrorKind, SignInPasswordRequiredState>) -> SignInResult {

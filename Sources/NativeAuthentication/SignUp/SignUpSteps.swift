@@ -80,7 +80,7 @@ public struct SignUpCodeRequiredState: Sendable {
 
     /// Has another code sent; those before it are good no more.
     ///
-    /// - Throws: the error, with this state for another try.
+    /// - Throws: the error, with this state for another try where there is one.
     public func resendCode() async throws(StepError<ResendCodeErrorKind, SignUpCodeRequiredState>)
         -> SignUpCodeRequiredState
     {

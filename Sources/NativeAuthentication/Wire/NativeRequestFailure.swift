@@ -91,6 +91,15 @@ struct NativeRequestFailure: Error {
     }
 }
 
+/// What an issuer asks for behind the first factor; the raw value is its `suberror`.
+enum FurtherFactor: String {
+    /// A code, by a method that the person has registered.
+    case registered = "mfa_required"
+
+    /// A method to register first.
+    case unregistered = "registration_required"
+}
+
 extension OAuthError {
     private static let passwordSuberrors: Set<String> = [
         "password_too_weak", "password_too_short", "password_too_long", "password_is_invalid",
@@ -101,9 +110,9 @@ extension OAuthError {
 
     var isInvalidPassword: Bool { code == .invalidGrant && suberror.map(Self.passwordSuberrors.contains) ?? false }
 
-    /// Whether another factor is asked for, which a token beside it leads to.
-    var asksForFactor: Bool {
-        code == .invalidGrant && ["mfa_required", "registration_required"].contains(suberror)
+    /// The further factor that is asked for, to which the token beside it leads.
+    var furtherFactor: FurtherFactor? {
+        code == .invalidGrant ? suberror.flatMap(FurtherFactor.init(rawValue:)) : nil
     }
 
     var isBlocked: Bool { code == .accessDenied && suberror == "provider_blocked_by_rep" }

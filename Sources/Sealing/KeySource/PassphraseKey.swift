@@ -169,14 +169,7 @@ struct Passphrase {
         while true {
             let count = read(descriptor, &byte, 1)
             if count >= 0 { return count == 0 ? nil : byte }
-            if errno == EINTR { continue }
-            if errno == EAGAIN {
-                // Whoever shares the pipe may have set it not to wait.
-                var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                _ = poll(&source, 1, -1)
-                continue
-            }
-            throw unreadable(descriptor)
+            guard mayTryAgain(descriptor, once: POLLIN) else { throw unreadable(descriptor) }
         }
     }
 

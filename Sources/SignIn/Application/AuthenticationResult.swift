@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// A completed sign-in: who signed in, and the tokens (MSAL's `MSALResult`).
-public struct AuthenticationResult: Sendable {
+public struct AuthenticationResult: Equatable, Sendable {
     /// The access token; nil if the issuer sent none, as for a request of OpenID's own scopes only.
     public private(set) var token: TokenResult?
 

@@ -25,6 +25,8 @@ public final class PublicClientApplication: Sendable {
     /// The sign-in that a person is busy with.
     private let pendingRedirect = LockedValue<PendingRedirect?>(nil)
 
+    /// An application that keeps its sessions in a store, and signs people in with `userAgent`.
+    ///
     /// - Throws: ``SignInError`` if the known authorities are not all of one kind.
     public init(
         _ configuration: PublicClientConfiguration,
@@ -88,6 +90,8 @@ public final class PublicClientApplication: Sendable {
     }
 
     /// The accounts that are signed in to this client.
+    ///
+    /// - Throws: `TokenStoreError`.
     public func accounts() throws -> [Account] { try store.signedInAccounts(client: configuration.clientID) }
 
     /// The one account of this client that `policy` leaves, such as `.userFlow("B2C_1_SUSI")`; nil where it leaves
@@ -99,6 +103,8 @@ public final class PublicClientApplication: Sendable {
     }
 
     /// The accounts that are signed in to this client.
+    ///
+    /// - Throws: `TokenStoreError`.
     public func accounts() async throws -> [Account] {
         try await store.signedInAccounts(client: configuration.clientID)
     }
@@ -111,12 +117,16 @@ public final class PublicClientApplication: Sendable {
     }
 
     /// Removes everything that this client knows of an account from this machine; the issuer is not asked.
+    ///
+    /// - Throws: `TokenStoreError`.
     public func remove(_ account: Account) async throws {
         let client = configuration.clientID
         _ = try await store.performRemoval { try $0.removeAccount(account.id, client: client) }
     }
 
     /// Ends the account's session at the issuer where that offers it, then removes the account.
+    ///
+    /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError`.
     @discardableResult
     public func signOut(_ account: Account, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
         try await manager.signOut(account.id, scope)

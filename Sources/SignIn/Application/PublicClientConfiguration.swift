@@ -19,7 +19,10 @@ public struct PublicClientConfiguration: Sendable {
     /// How tokens are handed out and refreshed: the buffer before their end, extended lifetime, client capabilities.
     public var tokenOptions = TokenManagerOptions()
 
-    /// - Throws: ``SignInError/Code/invalidRequest``.
+    /// A client as it is registered at an issuer.
+    ///
+    /// - Throws: ``SignInError/Code/invalidRequest`` if the client id is empty, or has a space or a character that is
+    ///   not ASCII.
     public init(clientID: String, redirectURI: RedirectURI, authority: Authority) throws(SignInError) {
         guard !clientID.isEmpty, clientID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .invalidRequest(

@@ -2,7 +2,7 @@ public import OAuth
 public import TokenManagement
 
 /// A sign-in that a person takes part in.
-public struct InteractiveRequest: Sendable {
+public struct InteractiveRequest: Hashable, Sendable {
     /// The scopes that the access token must have; those for an ID token and a refresh token are added.
     public var scope: Scope
 

@@ -29,19 +29,12 @@ package struct EndSessionFlow: Sendable {
         in userAgent: some UserAgent,
         _ pendingRedirect: PendingRedirect = PendingRedirect(state: .random())
     ) async -> BrowserSessionReport {
-        let endpoint: String
+        var report = BrowserSessionReport(outcome: .notShown)
         do {
-            let authority = try Authority(of: session.account, requested: nil)
-            let documents = IssuerDocuments(of: authority, cachedIn: store, transport: transport, limits: limits)
-            guard let found = try await documents.endpoint(\.endSessionEndpoint) else {
+            guard let endpoint = try await self.endpoint(for: session.account) else {
                 return BrowserSessionReport(outcome: .notOffered)
             }
-            endpoint = found
-        } catch {
-            return BrowserSessionReport(outcome: .notShown, reason: "\(error)")
-        }
-        var report = BrowserSessionReport(outcome: .notShown, address: session.address(at: endpoint))
-        do {
+            report.address = session.address(at: endpoint)
             // Also where the app is handed the answer: the start address keeps the ID token out of sight.
             let place = redirectURI.isLoopback ? redirectURI : .anyPort
             guard let listener = try await RedirectListener(place, .query, pendingRedirect, endsSession: true) else {
@@ -61,20 +54,31 @@ package struct EndSessionFlow: Sendable {
                 } else {
                     report = BrowserSessionReport(outcome: .ended)
                 }
-            } catch let error as SignInError where error.code == .timedOut {
-                report.reason = "the issuer's page did not come back within the time limit"
-            } catch let error as SignInError where error.code == .cancelled {
-                report.reason = "the issuer's page was no longer waited for"
-            } catch let error as SignInError where error.code == .stateMismatch {
-                report.reason = "the issuer's page came back without the state that it was asked to repeat"
             } catch {
-                report.reason = "\(error)"
+                report.reason = Self.reason(of: error)
             }
             await listener.stop()
         } catch {
             report.reason = "\(error)"
         }
         return report
+    }
+
+    /// The address of the issuer's logout page; nil if it has none.
+    private func endpoint(for account: Account) async throws -> String? {
+        let authority = try Authority(of: account, requested: nil)
+        let documents = IssuerDocuments(of: authority, cachedIn: store, transport: transport, limits: limits)
+        return try await documents.endpoint(\.endSessionEndpoint)
+    }
+
+    /// Why the session may still be there after `error`.
+    private static func reason(of error: any Error) -> String {
+        switch (error as? SignInError)?.code {
+        case .timedOut?: "the issuer's page did not come back within the time limit"
+        case .cancelled?: "the issuer's page was no longer waited for"
+        case .stateMismatch?: "the issuer's page came back without the state that it was asked to repeat"
+        default: "\(error)"
+        }
     }
 }
 

@@ -55,8 +55,6 @@ struct RefreshExchange: Sendable {
     }
 
     /// Sends the request, and once more where the way to the issuer or the issuer itself failed.
-    ///
-    /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
     private func answer(
         _ token: StoredRefreshToken,
         _ key: DPoPKey?,
@@ -84,21 +82,31 @@ struct RefreshExchange: Sendable {
         do {
             return try await response()
         } catch  where Self.isWorthRepeating(error) {
-            let wasReceived = (error as? HTTPTransportError)?.mayHaveTakenEffect ?? true
-            options.logger.debug("repeating a refresh", metadata: ["reason": "\(error)"])
-            do {
-                try await options.pause(.milliseconds(500))
-                return try await response()
-            } catch let repeated {
-                // A repetition for which no time was left says nothing.
-                let isUnsent = (repeated as? HTTPTransportError)?.mayHaveTakenEffect == false
-                throw RefreshRequestFailure(
-                    failure: isUnsent && wasReceived ? error : repeated,
-                    isPossiblyConsumed: wasReceived
-                )
-            }
+            return try await repeating(after: error, response)
         } catch {
             throw RefreshRequestFailure(failure: error, isPossiblyConsumed: false)
+        }
+    }
+
+    /// Sends a request again that has failed with `first`.
+    ///
+    /// An issuer that has spent the token without an answer arriving may give it again within a moment, hardly later.
+    private func repeating(
+        after first: any Error,
+        _ response: () async throws -> RefreshResponse
+    ) async throws -> RefreshResponse {
+        let wasReceived = (first as? HTTPTransportError)?.mayHaveTakenEffect ?? true
+        options.logger.debug("repeating a refresh", metadata: ["reason": "\(first)"])
+        do {
+            try await options.pause(.milliseconds(500))
+            return try await response()
+        } catch {
+            // A repetition for which no time was left says nothing.
+            let isUnsent = (error as? HTTPTransportError)?.mayHaveTakenEffect == false
+            throw RefreshRequestFailure(
+                failure: isUnsent && wasReceived ? first : error,
+                isPossiblyConsumed: wasReceived
+            )
         }
     }
 
@@ -171,7 +179,7 @@ struct RefreshExchange: Sendable {
     private func conclude(
         _ unanswered: RefreshRequestFailure,
         _ candidate: RefreshCandidate,
-        _ use: (own: RefreshAttempt, earlier: RefreshAttempt?)
+        _ use: NotedUse
     ) async throws -> RefreshFailure {
         let token = candidate.token
         let own = RefreshAttempt(startedAt: now, program: store.options.program, processID: 0)

@@ -8,6 +8,8 @@ public import Foundation
 
 /// Which account is meant: criteria that all hold, with fall-backs for when none fits.
 ///
+/// An empty name or id, as of a variable that is not set, is no account's.
+///
 /// ```swift
 /// let policy = AccountPolicy.userFlow("B2C_1_SUSI").and(.claim("department", equals: "finance"))
 ///     .otherwise(.mostRecentlyUsed)
@@ -172,6 +174,16 @@ indirect enum AccountCriterion: Hashable, Sendable {
         switch self {
         case .identifier, .exactly, .unlessExactly, .identifierPrefix, .username, .homeAccountID, .localAccountID: true
         case .userFlow, .tenant, .issuer, .client, .claim, .tag, .unusedSince, .expired: false
+        }
+    }
+
+    /// Whether its name or id is empty: a row that has none in that place is not what was meant.
+    var isNameless: Bool {
+        switch self {
+        case .identifier(let name), .username(let name), .homeAccountID(let name), .localAccountID(let name),
+            .userFlow(let name), .tenant(let name), .issuer(let name), .client(let name), .exactly(let name, _):
+            name.folded.isEmpty
+        case .unlessExactly, .identifierPrefix, .claim, .tag, .unusedSince, .expired: false
         }
     }
 }

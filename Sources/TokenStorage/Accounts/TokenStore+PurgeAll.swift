@@ -151,23 +151,38 @@ extension TokenStore {
     }
 
     /// Overwrites and removes the copies of a store beside it that show that they are ours.
-    ///
-    /// - Returns: the paths that were removed, or would be, and those that were left alone.
     public static func removeCopies(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
         dryRun: Bool = false
-    ) throws -> (removed: [String], kept: [String]) {
+    ) throws -> StoreCopies {
         let files = StoreFiles(path, source: options.keySource)
         let copies = files.copies
-        let result = (copies.filter(\.isRecognized).map(\.path), copies.filter { !$0.isRecognized }.map(\.path))
-        guard !dryRun, !result.0.isEmpty else { return result }
+        let result = StoreCopies(
+            removed: copies.filter(\.isRecognized).map(\.path),
+            kept: copies.filter { !$0.isRecognized }.map(\.path)
+        )
+        guard !dryRun, !result.removed.isEmpty else { return result }
         // A migration or a repair may be making one.
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         for copy in copies { try files.erase(copy) }
         try StoreFile(path: path, timeout: options.busyTimeout).synchronize(path.directory)
         return result
+    }
+}
+
+/// The copies of a store beside it, by their paths.
+public struct StoreCopies: Hashable, Sendable {
+    /// Those that were removed, or would be.
+    public let removed: [String]
+
+    /// Those that were left alone, as they do not show that they are of this library.
+    public let kept: [String]
+
+    package init(removed: [String] = [], kept: [String] = []) {
+        self.removed = removed
+        self.kept = kept
     }
 }
 

@@ -40,10 +40,8 @@ extension TokenStore {
     }
 
     /// The same, with the use that was noted.
-    package func beginUse(
-        of token: StoredRefreshToken
-    ) throws -> (own: RefreshAttempt, earlier: RefreshAttempt?) {
-        var known: (own: RefreshAttempt, earlier: RefreshAttempt?)?
+    package func beginUse(of token: StoredRefreshToken) throws -> NotedUse {
+        var known: NotedUse?
         return try withWriter { session in
             try session.write(askingAhead: { try session.askAheadForAnswer() }) {
                 guard let account = try session.accountRow(token.account), try session.isCurrent(token) else {
@@ -53,7 +51,8 @@ extension TokenStore {
                 var earlier = try session.attempt(token)
                 // After a commit whose answer was lost it is the one of this call.
                 if session.mayHaveHappened, let known, known.own == earlier { earlier = known.earlier }
-                let use = (own: try session.writeAttempt(token, account: account, outcome: nil), earlier: earlier)
+                let own = try session.writeAttempt(token, account: account, outcome: nil)
+                let use = NotedUse(own: own, earlier: earlier)
                 known = use
                 return use
             }
@@ -68,31 +67,8 @@ extension TokenStore {
         _ consequence: RefreshConsequence
     ) throws {
         try write { session in
-            let account = try session.accountRow(token.account)
-            switch consequence.token {
-            case .possiblyConsumed: break
-            case .unspent:
-                // Who was held up may have been overtaken: what another has noted since stays.
-                let noted = try consequence.use == nil ? nil : session.attempt(token)
-                if noted == consequence.use { try session.deleteAttempt(token) }
-            case .ended:
-                if let account, try session.isCurrent(token) {
-                    try session.writeAttempt(token, account: account, outcome: "ended")
-                }
-                try session.noteEnd(of: query)
-            case .removed:
-                if try session.deleteRefreshToken(token) { try session.deleteAttempt(token) }
-                try session.noteEnd(of: query)
-            }
-            if consequence.leavesFamily, let row = try session.accountRow(query.account) {
-                let environment = try session.account(row)?.environment ?? ""
-                _ = try session.saveAppMetadata(
-                    client: query.clientID,
-                    environment: environment,
-                    family: nil,
-                    extra: JSONValue.Object()
-                )
-            }
+            try session.settle(token, of: query, by: consequence)
+            if consequence.leavesFamily { try session.leaveFamily(query) }
             if let throttle = consequence.throttle, let row = try session.accountRow(query.account) {
                 let key = try session.throttleKey(query, authority: authority, token: token)
                 try session.writeThrottle(throttle, key: key, account: row, client: query.clientID)
@@ -145,6 +121,40 @@ extension TokenStore {
 }
 
 extension StoreConnection {
+    /// Does to a refresh token, and to the note of its use, what came of sending it.
+    fileprivate func settle(
+        _ token: StoredRefreshToken,
+        of query: TokenQuery,
+        by consequence: RefreshConsequence
+    ) throws {
+        let account = try accountRow(token.account)
+        switch consequence.token {
+        case .possiblyConsumed: break
+        case .unspent:
+            // Who was held up may have been overtaken: what another has noted since stays.
+            let noted = try consequence.use == nil ? nil : attempt(token)
+            if noted == consequence.use { try deleteAttempt(token) }
+        case .ended:
+            if let account, try isCurrent(token) { try writeAttempt(token, account: account, outcome: "ended") }
+            try noteEnd(of: query)
+        case .removed:
+            if try deleteRefreshToken(token) { try deleteAttempt(token) }
+            try noteEnd(of: query)
+        }
+    }
+
+    /// Notes that the client is of no family at the host of the account.
+    fileprivate func leaveFamily(_ query: TokenQuery) throws {
+        guard let row = try accountRow(query.account) else { return }
+        let environment = try account(row)?.environment ?? ""
+        _ = try saveAppMetadata(
+            client: query.clientID,
+            environment: environment,
+            family: nil,
+            extra: JSONValue.Object()
+        )
+    }
+
     /// Forgets that the account is signed in, where the issuer has refused every refresh token that it could use.
     ///
     /// It is not signed out: its access tokens are good until they end.
@@ -205,17 +215,10 @@ package struct SilentState: Sendable {
     /// Lets requests through that the issuer has not asked to wait, and that were throttled before `start`; all of them
     /// where that is nil.
     package mutating func liftOwnThrottles(before start: Int64?) {
-        candidates = candidates.map { candidate in
-            let stays =
-                candidate.throttle.map { throttle in
-                    throttle.isAskedFor || (start.map { throttle.beganAt >= $0 } ?? false)
-                } ?? false
-            return RefreshCandidate(
-                token: candidate.token,
-                key: candidate.key,
-                attempt: candidate.attempt,
-                throttle: stays ? candidate.throttle : nil
-            )
+        for index in candidates.indices {
+            guard let throttle = candidates[index].throttle, !throttle.isAskedFor else { continue }
+            if let start, throttle.beganAt >= start { continue }
+            candidates[index].throttle = nil
         }
     }
 }
@@ -228,20 +231,8 @@ package struct RefreshCandidate: Sendable {
     package let key: BoundKey?
     package let attempt: RefreshAttempt?
 
-    /// Whether this very request with this very token is not to be repeated yet.
-    package let throttle: Throttle?
-
-    package init(
-        token: StoredRefreshToken,
-        key: BoundKey? = nil,
-        attempt: RefreshAttempt? = nil,
-        throttle: Throttle? = nil
-    ) {
-        self.token = token
-        self.key = key
-        self.attempt = attempt
-        self.throttle = throttle
-    }
+    /// Until when this very request with this very token is not to be repeated, if it is not.
+    package fileprivate(set) var throttle: Throttle?
 }
 
 /// The last use of a refresh token, as far as it is known.
@@ -260,6 +251,15 @@ package struct RefreshAttempt: Hashable, Sendable {
         self.processID = processID
         self.hasEnded = hasEnded
     }
+}
+
+/// A use of a refresh token that was noted before the token is sent.
+package struct NotedUse: Sendable {
+    /// This use.
+    package let own: RefreshAttempt
+
+    /// An earlier use of this very token whose answer was not stored; nil where there was none.
+    package let earlier: RefreshAttempt?
 }
 
 /// What a failed refresh leaves behind in the store.

@@ -27,6 +27,14 @@ struct CommitWitness {
     var changes: [ServerChange] = []
 }
 
+/// A transaction of which it is not known whether it happened.
+private struct UnsettledCommit<Result> {
+    let witness: CommitWitness
+
+    /// What it returns if it did.
+    let result: Result
+}
+
 extension StoreConnection {
     /// Runs `body` in a transaction on the server, again from its start where it did not happen.
     ///
@@ -37,27 +45,13 @@ extension StoreConnection {
         if connection.isInTransaction { return try body() }
         var end = deadline ?? ContinuousClock.now + options.busyTimeout
         var (pauses, collisions, isLost) = (Pauses(), 0, false)
-        var unsettled: (witness: CommitWitness, result: Result)?
+        var unsettled: UnsettledCommit<Result>?
         while true {
             witness = CommitWitness()
             var finished: Result?
             do {
                 if isLost { try reconnect(until: end) }
-                let result = try connection.write {
-                    isWriting = true
-                    defer { isWriting = false }
-                    if let unsettled, try hasHappened(unsettled.witness) {
-                        witness = unsettled.witness
-                        tellAfterCommit()
-                        return unsettled.result
-                    }
-                    mayHaveHappened = unsettled != nil
-                    defer { mayHaveHappened = false }
-                    let result = try body()
-                    finished = result
-                    tellAfterCommit()
-                    return result
-                }
+                let result = try transact(body, unless: unsettled, finishing: &finished)
                 if presumption != nil { experience?.learn(isNewcomer: true) }
                 if !witness.changes.isEmpty { didChange?(witness.changes) }
                 return result
@@ -71,7 +65,7 @@ extension StoreConnection {
                     if unsettled == nil, error.code != .timedOut || isStoringAnswer {
                         end = max(end, ContinuousClock.now + options.busyTimeout)
                     }
-                    unsettled = (witness, finished)
+                    unsettled = UnsettledCommit(witness: witness, result: finished)
                 }
                 guard Self.mayRepeat(after: error, &collisions), ContinuousClock.now < end else {
                     // That it happened is known where only a standby may not have it.
@@ -82,6 +76,31 @@ extension StoreConnection {
                 pauses.next(until: end)
                 isLost = error.state != .usable
             }
+        }
+    }
+
+    /// Runs `body` in one transaction, unless an earlier one is found to have happened; then what that returned counts.
+    ///
+    /// `finished` is what `body` returned, also where the commit then fails.
+    private func transact<Result>(
+        _ body: () throws -> Result,
+        unless unsettled: UnsettledCommit<Result>?,
+        finishing finished: inout Result?
+    ) throws -> Result {
+        try connection.write {
+            isWriting = true
+            defer { isWriting = false }
+            if let unsettled, try hasHappened(unsettled.witness) {
+                witness = unsettled.witness
+                tellAfterCommit()
+                return unsettled.result
+            }
+            mayHaveHappened = unsettled != nil
+            defer { mayHaveHappened = false }
+            let result = try body()
+            finished = result
+            tellAfterCommit()
+            return result
         }
     }
 
@@ -261,29 +280,3 @@ extension StoreConnection {
 
 /// Another store took the place of the one that was open, under other keys: somebody deleted that, or restored another.
 struct ReplacedStore: Error {}
-
-extension PostgreSQLError {
-    /// Whether another transaction was in the way: the same from its start may succeed.
-    ///
-    /// A row that another was to belong to may have been deleted since it was found.
-    var isCollision: Bool { code.isRetryable || code == .uniqueViolation || code == .foreignKeyViolation }
-
-    /// Whether the server may be had again in a moment: it restarts, another takes its place, it is busy or in trouble.
-    ///
-    /// One whose disk is full is not waited for here, as somebody has to make room.
-    var isPassing: Bool {
-        guard code != .statementPooler else { return false }
-        let isShort = ["08", "53", "57", "58"].contains(code.category) && !Self.lasting.contains(code)
-        return state != .usable || isShort || Self.passing.contains(code)
-    }
-
-    /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
-    var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
-
-    private static let lasting: Set<Code> = [.diskFull, .protocolViolation, .limitExceeded]
-
-    private static let passing: Set<Code> = [
-        .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,
-        .tooManyConnections, .poolExhausted, .lockNotAvailable,
-    ]
-}

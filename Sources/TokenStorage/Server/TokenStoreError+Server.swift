@@ -61,21 +61,13 @@ extension TokenStoreError {
         let problem = "\(location): \(error.message)"
         self =
             switch error.code {
+            case .certificate, .noEncryption, .passwordFile, .invalidPassword, .invalidAuthorization, .unknownDatabase,
+                .permission, .undefinedObject:
+                .refused(error, by: location, problem)
+            case .duplicateStatement, .unknownStatement, .statementPooler: .unfitPooler(error, at: location)
+            case .readOnlyTransaction, .wrongKindOfServer: .wrongServer(error, at: location)
             case .timedOut, .lockNotAvailable, .poolExhausted:
                 .busy("\(location) does not answer in time (\(error.message))", .allowMoreTime)
-            case .certificate where error.message.contains("private key file"):
-                .access(problem, "correct sslkey, or have the file readable by its owner alone (chmod 600)")
-            case .certificate:
-                .access(problem, "correct the host or sslrootcert, or have the certificate renewed")
-            case .noEncryption:
-                .access(problem, "have TLS switched on there, or correct the host or sslmode")
-            case .passwordFile:
-                TokenStoreError(
-                    .access,
-                    problem,
-                    location.address?.passwordFile.map { .restrictAccess(to: $0, mode: "600") }
-                        ?? Remedy(.checkPermissions, "see that its owner alone may use it")
-                )
             case .setting:
                 .invalidArgument(
                     problem,
@@ -83,48 +75,16 @@ extension TokenStoreError {
                         "correct that setting in the address, in the environment (as PGTZ or PGOPTIONS) or of the role"
                     )
                 )
-            case .invalidPassword, .invalidAuthorization, .unknownDatabase, .permission:
-                .access(problem, "check the address, the role and its rights")
-            case .undefinedObject:
-                .access(problem, "have it made there, in a Citus cluster in this database, which tells its machines")
             case .characterNotInRepertoire:
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .address: .invalidArgument(error.message, .correct("correct the address"))
             case .unsupported: .unsupported(problem, Remedy(.install, "install what is missing"))
-            case .duplicateStatement, .unknownStatement:
-                .invalidArgument(
-                    "\(location) is behind a pooler that shares sessions, it seems (\(error.message))",
-                    .correct("add pooler=transaction to the address, and have the pooler close its sessions once")
-                )
-            case .statementPooler:
-                .invalidArgument(
-                    "\(location) is behind a pooler that allows no transactions (\(error.message))",
-                    .correct("set pool_mode = transaction for the database in the pooler")
-                )
             case .undefinedTable, .undefinedColumn:
                 .damaged("the tables at \(location) are not as they were made (\(error.message))", .restoreDatabase)
             case .diskFull:
                 .storage("the disk of \(location) is full, and nothing was changed", .freeSpace)
             case .notReplicated:
                 .storage("a standby may not have what was written to \(location)", Remedy(.retry, "check the standby"))
-            case .wrongKindOfServer where error.message.contains("is not "):
-                TokenStoreError(
-                    .unreachable,
-                    "no server of \(location) is a standby now (\(error.message))",
-                    .correct("correct target_session_attrs in the address, or try again later")
-                )
-            case .readOnlyTransaction where [.standby, .readOnly].contains(location.address?.target):
-                TokenStoreError(
-                    .unreachable,
-                    "\(location) asks for a server that is only read (\(error.message))",
-                    .correct("write target_session_attrs=read-write or prefer-standby into the address")
-                )
-            case .readOnlyTransaction, .wrongKindOfServer:
-                TokenStoreError(
-                    .unreachable,
-                    "\(location) cannot be written to now (\(error.message))",
-                    Remedy(.retry, "try again later, or have default_transaction_read_only off if it is no standby")
-                )
             case .limitExceeded:
                 .storage(
                     "\(problem), and nothing was changed",
@@ -138,6 +98,70 @@ extension TokenStoreError {
                     .retryLater
                 )
             }
+    }
+
+    /// The server, or the way to it, does not let this program or its role in.
+    private static func refused(
+        _ error: PostgreSQLError,
+        by location: StoreLocation,
+        _ problem: String
+    ) -> TokenStoreError {
+        switch error.code {
+        case .certificate where error.message.contains("private key file"):
+            access(problem, "correct sslkey, or have the file readable by its owner alone (chmod 600)")
+        case .certificate:
+            access(problem, "correct the host or sslrootcert, or have the certificate renewed")
+        case .noEncryption:
+            access(problem, "have TLS switched on there, or correct the host or sslmode")
+        case .passwordFile:
+            TokenStoreError(
+                .access,
+                problem,
+                location.address?.passwordFile.map { .restrictAccess(to: $0, mode: "600") }
+                    ?? Remedy(.checkPermissions, "see that its owner alone may use it")
+            )
+        case .undefinedObject:
+            access(problem, "have it made there, in a Citus cluster in this database, which tells its machines")
+        default: access(problem, "check the address, the role and its rights")
+        }
+    }
+
+    /// A pooler before the server mixes the sessions of its clients.
+    private static func unfitPooler(_ error: PostgreSQLError, at location: StoreLocation) -> TokenStoreError {
+        guard error.code == .statementPooler else {
+            return .invalidArgument(
+                "\(location) is behind a pooler that shares sessions, it seems (\(error.message))",
+                .correct("add pooler=transaction to the address, and have the pooler close its sessions once")
+            )
+        }
+        return .invalidArgument(
+            "\(location) is behind a pooler that allows no transactions (\(error.message))",
+            .correct("set pool_mode = transaction for the database in the pooler")
+        )
+    }
+
+    /// The server is a standby where a primary is needed, or the other way round.
+    private static func wrongServer(_ error: PostgreSQLError, at location: StoreLocation) -> TokenStoreError {
+        switch error.code {
+        case .wrongKindOfServer where error.message.contains("is not "):
+            TokenStoreError(
+                .unreachable,
+                "no server of \(location) is a standby now (\(error.message))",
+                .correct("correct target_session_attrs in the address, or try again later")
+            )
+        case .readOnlyTransaction where [.standby, .readOnly].contains(location.address?.target):
+            TokenStoreError(
+                .unreachable,
+                "\(location) asks for a server that is only read (\(error.message))",
+                .correct("write target_session_attrs=read-write or prefer-standby into the address")
+            )
+        default:
+            TokenStoreError(
+                .unreachable,
+                "\(location) cannot be written to now (\(error.message))",
+                Remedy(.retry, "try again later, or have default_transaction_read_only off if it is no standby")
+            )
+        }
     }
 }
 
@@ -158,4 +182,30 @@ extension TokenStoreError {
             .correct("name another schema")
         ).at(location)
     }
+}
+
+extension PostgreSQLError {
+    /// Whether another transaction was in the way: the same from its start may succeed.
+    ///
+    /// A row that another was to belong to may have been deleted since it was found.
+    var isCollision: Bool { code.isRetryable || code == .uniqueViolation || code == .foreignKeyViolation }
+
+    /// Whether the server may be had again in a moment: it restarts, another takes its place, it is busy or in trouble.
+    ///
+    /// One whose disk is full is not waited for here, as somebody has to make room.
+    var isPassing: Bool {
+        guard code != .statementPooler else { return false }
+        let isShort = ["08", "53", "57", "58"].contains(code.category) && !Self.lasting.contains(code)
+        return state != .usable || isShort || Self.passing.contains(code)
+    }
+
+    /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
+    var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
+
+    private static let lasting: Set<Code> = [.diskFull, .protocolViolation, .limitExceeded]
+
+    private static let passing: Set<Code> = [
+        .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,
+        .tooManyConnections, .poolExhausted, .lockNotAvailable,
+    ]
 }

@@ -47,35 +47,34 @@ struct CheckCommand: ParsableCommand {
         let mendable = problems.filter { $0.remedy == nil }
         // A file that is not a token store is 6, as for every command, and no repair is offered.
         if repair, !problems.isEmpty, let path { try StoreFiles(path, source: arguments.key).requireOwnDatabase() }
+        let finding = "\(place) has \(problems.count.counting("problem"))"
         guard let path, repair, !dryRun, !mendable.isEmpty else {
             let trial = path.flatMap { repair && !mendable.isEmpty ? planned($0, console) : nil }
             let made = trial?.plan.map { Repair(plan: $0, damagedCopy: nil) }
-            let report = CheckReport(problems: problems, repair: made)
-            try report.write(arguments, on: console)
-            guard problems.isEmpty else {
-                let message = "\(place) has \(problems.count.counting("problem"))"
-                let salvage = path == nil ? Remedy.recovery : trial?.instead ?? Self.salvage
-                let hint = mendable.isEmpty ? problems.first?.remedy?.hint : salvage
-                throw CommandFailure(.storeDamaged, message, hint)
-            }
-            return
+            try CheckReport(problems: problems, repair: made).write(arguments, on: console)
+            guard !problems.isEmpty else { return }
+            let salvage = path == nil ? Remedy.recovery : trial?.instead ?? Self.salvage
+            let hint = mendable.isEmpty ? problems.first?.remedy?.hint : salvage
+            throw CommandFailure(.storeDamaged, finding, hint)
         }
-        let question = "\(place) has \(problems.count.counting("problem")). Replace it with its readable rows"
-        try Confirmation(question: question).ask(arguments, isGiven: yes)
-        let report = try repaired(path, console)
+        try Confirmation(question: "\(finding). Replace it with its readable rows").ask(arguments, isGiven: yes)
+        try report(repaired(path, console), of: problems, console)
+    }
+
+    /// Says what a repair has saved and lost.
+    private func report(_ report: RepairReport, of problems: [StoreProblem], _ console: Console) throws {
         let again = signInsAgain(report)
         let made = Repair(plan: report.plan, damagedCopy: report.damagedCopy)
         try CheckReport(problems: problems, repair: made, again: again).write(arguments, on: console)
-        guard report.lostSignIns.isEmpty, !report.mayHaveLostOthers else {
-            let count = report.lostSignIns.count
-            let bound = report.mayHaveLostOthers ? "at least " : ""
-            let lost = "\(bound)\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
-            throw CommandFailure(
-                .storeDamaged,
-                "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
-                "sign in again with '\(report.lostSignIns.lazy.compactMap { again[$0] }.first ?? CommandFailure.login)'"
-            )
-        }
+        guard !report.lostSignIns.isEmpty || report.mayHaveLostOthers else { return }
+        let count = report.lostSignIns.count
+        let bound = report.mayHaveLostOthers ? "at least " : ""
+        let lost = "\(bound)\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
+        throw CommandFailure(
+            .storeDamaged,
+            "the store is repaired, but \(count == 0 ? "sign-ins may have been lost" : lost)",
+            "sign in again with '\(report.lostSignIns.lazy.compactMap { again[$0] }.first ?? CommandFailure.login)'"
+        )
     }
 
     /// The commands that sign the accounts in again whose sessions are lost, as far as the store knows what they need.

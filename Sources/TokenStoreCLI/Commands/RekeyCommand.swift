@@ -101,8 +101,8 @@ struct RekeyCommand: ParsableCommand {
     }
 
     /// Removes the copies of the store beside it; a server has none.
-    private func copies(_ options: StoreOptions, dryRun: Bool) throws -> (removed: [String], kept: [String]) {
-        guard let path = try arguments.location.path else { return ([], []) }
+    private func copies(_ options: StoreOptions, dryRun: Bool) throws -> StoreCopies {
+        guard let path = try arguments.location.path else { return StoreCopies() }
         return try TokenStore.removeCopies(at: path, options: options, dryRun: dryRun)
     }
 

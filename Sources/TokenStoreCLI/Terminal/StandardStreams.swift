@@ -1,5 +1,6 @@
 import Logging
 import OAuth
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -73,14 +74,6 @@ func mayReadAgain(_ descriptor: Int32) -> Bool { mayTryAgain(descriptor, once: P
 
 /// Whether a write that has just failed is to be made again; waits where the reader is behind.
 private func mayWriteAgain(_ descriptor: Int32) -> Bool { mayTryAgain(descriptor, once: POLLOUT) }
-
-/// Whoever shares a pipe or a terminal may have set it not to wait, and then a document would end in its middle.
-private func mayTryAgain(_ descriptor: Int32, once event: Int32) -> Bool {
-    guard errno == EAGAIN else { return errno == EINTR }
-    var target = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-    _ = poll(&target, 1, -1)
-    return true
-}
 
 extension CommandFailure {
     /// The failure of the last call of the system.

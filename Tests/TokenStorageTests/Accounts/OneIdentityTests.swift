@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 import TokenStorage
 
-/// Promise 11: two accounts are equal in memory exactly when they are one row in the store.
+/// Promise 11: two ids of accounts are equal in memory exactly when they are one row in the store.
 @Suite(.onBothEngines)
 struct OneIdentityTests {
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"

@@ -76,6 +76,22 @@ struct PolicyTests {
         #expect(listed == names.map { $0[...] })
     }
 
+    @Test(
+        arguments: [
+            .identifier(""), .username(""), .homeAccountID(""), .localAccountID(""), .userFlow(""), .tenant(""),
+            .issuer(""), .client(""), .tenant(" "),
+        ] as [AccountPolicy]
+    )
+    func `an empty name takes no account, not even one without a name`(policy: AccountPolicy) throws {
+        let nameless: JSONValue = .account([
+            "home_account_id": "eve", "environment": "idp.example.com", "realm": "", "local_account_id": "eve",
+            "username": "",
+        ])
+        let fixture = try TestStore(.cache(accounts: [nameless]))
+        try #require(try fixture.store.accounts(matching: .all).count == 1)
+        #expect(try fixture.store.accounts(matching: policy).isEmpty)
+    }
+
     @Test func `a subject that is another's username is ambiguous, and one in other case is not`() throws {
         let fixture = try TestStore(Self.people)
         let issuer = "https://other.example.org"

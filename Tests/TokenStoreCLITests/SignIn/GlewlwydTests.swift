@@ -92,7 +92,7 @@ struct GlewlwydTests {
             options.now = { Date() + 3_400 }
             let store = try await TokenStore.open(at: path, options: options)
             let manager = TokenManager(store: store, clientID: Glewlwyd.client, transport: AsyncHTTPTransport())
-            await manager.keepFresh(account, scopes: ["read"]) { _ in throw CancellationError() }.end()
+            await manager.keepFresh(account, scopes: ["read"]) { _ in throw CancellationError() }.waitUntilEnded()
             let after = try #require(try await store.cachedToken(for: query).token)
             #expect(after.secret != before.secret)
             #expect(after.expiresAt > before.expiresAt)

@@ -72,6 +72,7 @@ private struct SQLFragments {
     }
 
     mutating func add(_ criterion: AccountCriterion, _ sealers: [Sealer], now: Int64) {
+        guard !criterion.isNameless else { return conditions.append("FALSE") }
         switch criterion {
         case .identifier(let text):
             let place = bind(.text(text))
