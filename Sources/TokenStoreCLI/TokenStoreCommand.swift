@@ -209,7 +209,7 @@ struct TokenStoreCommand: ParsableCommand {
 
     private static func end(with error: any Error, _ arguments: ArraySlice<String>) -> Never {
         guard let failure = failure(for: error, arguments) else {
-            let text = fullMessage(for: error)
+            let text = fullMessage(for: error, columns: HelpText.width)
             let help = HelpText(text)
             // Bash would take an address for several words.
             let breaks = text.hasPrefix("#!/bin/bash") ? "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}" : ""

@@ -39,8 +39,10 @@ extension TokenStore {
         if try inspect(at: location, options: locked) != nil {
             return try preview(open(at: location, options: options))
         }
-        guard location.path != nil else { throw TokenStoreError.noStore(at: location) }
+        guard let path = location.path else { throw TokenStoreError.noStore(at: location) }
         try requireMSALCache(document, isKnownFormat: isKnownFormat)
+        // The import would make the store.
+        try requireCreatable(at: path, options: options)
         return try withScratchStore(options, preview)
     }
 

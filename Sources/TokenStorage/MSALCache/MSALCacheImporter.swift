@@ -13,6 +13,10 @@ import Darwin
 /// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.
 struct MSALCacheImporter {
     let session: StoreConnection
+
+    /// Whether nothing of it will stay, and all that it would change is to be named.
+    private let isTrial: Bool
+
     private(set) var report = ImportReport()
     var accounts = ImportedAccounts()
 
@@ -53,8 +57,9 @@ struct MSALCacheImporter {
     /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
     var tenants: [[String]: String] = [:]
 
-    init(_ session: StoreConnection) throws {
+    init(_ session: StoreConnection, isTrial: Bool = false) throws {
         self.session = session
+        self.isTrial = isTrial
         quarantined = try session.quarantinedEntries()
     }
 
@@ -82,7 +87,8 @@ struct MSALCacheImporter {
         // Those that were made now are as old as this import.
         for account in changedAccounts.subtracting(session.newAccounts) { try session.touchAccount(account) }
         report.accounts = changedAccounts.count
-        report.accountNames = try changedAccounts.sorted().prefix(PurgeCounts.namedAccounts)
+        report.accountNames = try changedAccounts.sorted()
+            .prefix(isTrial ? changedAccounts.count : PurgeCounts.namedAccounts)
             .flatMap { try session.accountNames($0) }
         try entries.end()
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }

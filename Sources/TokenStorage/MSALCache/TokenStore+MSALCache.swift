@@ -52,7 +52,7 @@ extension TokenStore {
             try session.connection.withCache(of: document.count > 1 << 25 ? 192 : nil) {
                 try session.write {
                     try session.lockForManyAccounts()
-                    var importer = try MSALCacheImporter(session)
+                    var importer = try MSALCacheImporter(session, isTrial: isTrial)
                     try importer.run(document, index, progress: progress)
                     if isTrial { throw ImportTrial(report: importer.report) }
                     return importer.report
@@ -127,7 +127,7 @@ public struct ImportReport: Hashable, Sendable {
     /// Entries that were not taken in; they are kept aside and come back out on export.
     public var rejected: [Rejection] = []
 
-    /// What people call the accounts, of the first five.
+    /// What people call the accounts, of the first five; a trial names all of them.
     public var accountNames: [String] = []
 
     /// An entry that was not taken in.

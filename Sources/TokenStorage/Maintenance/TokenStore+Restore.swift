@@ -7,7 +7,7 @@ package struct StoreRestore: Sendable {
     /// The backup.
     package let backup: StoreBackup
 
-    /// The accounts of the backup, by name, the first of them.
+    /// The accounts of the backup, by name: the first of them, of a trial all.
     package let accounts: [String]
 
     /// The accounts of the store that is replaced, and how many there are; nil if there is no store.
@@ -18,19 +18,22 @@ package struct StoreRestore: Sendable {
 }
 
 extension TokenStore {
-    /// What ``restore(from:to:options:progress:)`` would do.
+    /// What ``restore(from:to:options:progress:)`` would do; a trial opens the backup with its key, too.
     ///
     /// - Throws: ``TokenStoreError`` if the backup cannot be read, or what is in the place of the store may not be
     ///   replaced.
     package static func planRestore(
         from file: String,
         to path: StorePath,
-        options: StoreOptions = StoreOptions()
+        options: StoreOptions = StoreOptions(),
+        isTrial: Bool = false
     ) throws -> StoreRestore {
         try TokenStoreError.translating(at: path) {
-            let restoration = Restoration(file: file, path: path, options: options, progress: nil)
+            let shown = isTrial ? Int.max : Restoration.shownNames
+            let restoration = Restoration(file: file, path: path, options: options, names: shown, progress: nil)
             let plan = try restoration.plan()
             try restoration.checkPlace()
+            if isTrial { try restoration.requireKey() }
             return plan
         }
     }
@@ -54,11 +57,15 @@ extension TokenStore {
 
 /// Makes a store of a backup.
 private struct Restoration {
-    private static let shownNames = 20
+    static let shownNames = 20
 
     let file: String
     let path: StorePath
     let options: StoreOptions
+
+    /// How many accounts are named.
+    var names = Self.shownNames
+
     let progress: TokenStore.ProgressHandler?
 
     private var source: StorePath { StorePath(file) }
@@ -70,11 +77,21 @@ private struct Restoration {
             try check(backup.connection)
             let plan = StoreRestore(
                 backup: try StoreBackup(backup.connection, at: source),
-                accounts: try backup.connection.accountNames(limit: Self.shownNames),
+                accounts: try backup.connection.accountNames(limit: names),
                 replaced: try replaced()
             )
             try backup.requireCurrent()
             return plan
+        }
+    }
+
+    /// Opens the backup with the key that the restored store would have.
+    func requireKey() throws {
+        try readingBackup { backup in
+            // That of a store that was emptied has no keys, and gets some when it is restored.
+            guard try !backup.connection.wrappedDataKeys().isEmpty else { return }
+            _ = try StoreConnection.unlocked(backup.connection, at: path, options: options)
+            try backup.requireCurrent()
         }
     }
 
@@ -225,7 +242,7 @@ private struct Restoration {
         }
         do {
             let connection = try target.openForInspection().connection
-            return (try connection.accountNames(limit: Self.shownNames), try connection.accountCount())
+            return (try connection.accountNames(limit: names), try connection.accountCount())
         } catch is SQLiteError {
             return ([], 0)
         } catch is TokenStoreError {

@@ -43,10 +43,12 @@ struct NativeArguments: ParsableArguments {
     var challengeTypes: ChallengeTypes = [.oob, .password]
 
     func validate() throws {
-        let isNegative = [codeFrom, passwordFrom].contains { $0.map { $0 < 0 } ?? false }
-        guard !isNegative else {
+        let descriptors = [codeFrom, passwordFrom].compactMap(\.self)
+        guard descriptors.allSatisfy({ $0 >= 0 }) else {
             throw ValidationError("a descriptor is less than 0", hint: "give the number of an open one")
         }
+        // Before the store is opened, whose file would get the number of one that is not open.
+        for descriptor in descriptors { NamedDescriptor(number: descriptor).reserve() }
     }
 
     /// Whether anything but the defaults is given.

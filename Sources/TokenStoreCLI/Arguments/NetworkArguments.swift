@@ -19,6 +19,11 @@ struct NetworkArguments: ParsableArguments {
     )
     var caFile: String?
 
+    func validate() throws {
+        // Any authority of the system's would be trusted in the place of the one that was meant.
+        guard caFile != "" else { throw ValidationError("--ca-file is empty", hint: "name a file, or leave it out") }
+    }
+
     func options(_ arguments: StoreArguments) -> TokenManagerOptions {
         var options = TokenManagerOptions()
         options.logger = Logger(label: "tokenstore") { _ in StandardErrorLog(level: arguments.logLevel) }
@@ -73,6 +78,8 @@ struct ScopeArguments: ParsableArguments {
     )
     var scope: [String] = []
 
+    func validate() throws { try Scope.requireScopes(in: scope) }
+
     var value: Scope { Scope(arguments: scope) }
 }
 
@@ -80,6 +87,13 @@ extension Scope {
     /// Reads arguments, each a scope or a list with commas or spaces.
     init(arguments: [String]) {
         self.init(arguments.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) })
+    }
+
+    /// Throws if an argument names no scope, as a variable that is not set: the token would be for another API.
+    static func requireScopes(in arguments: [String]) throws {
+        guard arguments.allSatisfy({ !Scope(arguments: [$0]).tokens.isEmpty }) else {
+            throw ValidationError("--scope is empty", hint: "give a scope, or leave it out")
+        }
     }
 }
 

@@ -262,9 +262,10 @@ extension StoreArguments {
 }
 
 extension KeySource {
-    /// Reads an argument; an error keeps its hint.
+    /// Reads an argument, before any file is opened; an error keeps its hint.
     init(argument text: String) throws {
         do { self = try KeySource(parsing: text) } catch { throw ValidationError(error) }
+        if let passphraseDescriptor { NamedDescriptor(number: passphraseDescriptor).reserve() }
     }
 }
 

@@ -67,6 +67,7 @@ struct TokenArguments: ParsableArguments {
     var cached = false
 
     func validate() throws {
+        try Scope.requireScopes(in: scope)
         guard minTTL >= 0 else { throw ValidationError("--min-ttl is less than 0", hint: "give a number of seconds") }
         guard !cached || !forceRefresh && claims == nil else {
             throw ValidationError("--cached excludes --force-refresh and --claims", hint: "leave --cached out")

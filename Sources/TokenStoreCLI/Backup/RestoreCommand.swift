@@ -44,7 +44,9 @@ struct RestoreCommand: ParsableCommand {
             "a backup is restored to a file",
             "name one with --store, then move it to the server with 'tokenstore copy FILE ADDRESS'"
         )
-        let plan = try TokenStore.planRestore(from: file, to: path, options: arguments.options())
+        let plan = try arguments.unlocking { options in
+            try TokenStore.planRestore(from: file, to: path, options: options, isTrial: dryRun)
+        }
         let report = RestoreReport(restore: plan, path: path)
         if dryRun { return try report.write(arguments, isDone: false, on: console) }
         if plan.replaced != nil { try Confirmation(question: report.question).ask(arguments, isGiven: yes) }
@@ -97,8 +99,8 @@ private struct RestoreReport {
             + "by \(backup.path) with \(Self.named(restore.accounts, backup.accounts))"
     }
 
-    private static func named(_ names: [String], _ count: Int) -> String {
-        count.counting("account") + (count > 0 ? " (\(names.prefix(5).listed(of: count)))" : "")
+    private static func named(_ names: [String], _ count: Int, limit: Int = 5) -> String {
+        count.counting("account") + (count > 0 ? " (\(names.prefix(limit).listed(of: count)))" : "")
     }
 
     func write(_ arguments: StoreArguments, isDone: Bool, on console: Console) throws {
@@ -109,9 +111,10 @@ private struct RestoreReport {
     }
 
     private var planned: [String] {
-        var lines = ["would restore \(Self.named(restore.accounts, backup.accounts)) from \(backup.path)"]
+        let new = Self.named(restore.accounts, backup.accounts, limit: .max)
+        var lines = ["would restore \(new) from \(backup.path)"]
         if let replaced = restore.replaced {
-            let old = Self.named(replaced.names, replaced.count)
+            let old = Self.named(replaced.names, replaced.count, limit: .max)
             lines.append("would replace \(path.database) with \(old), and keep a copy")
         }
         return lines

@@ -112,7 +112,7 @@ private struct ImportSummary {
         try console.output.flush()
     }
 
-    /// The accounts of a dry run by name, as far as they are few.
+    /// The accounts of a dry run by name.
     private var names: String {
         guard isDryRun, !report.accountNames.isEmpty else { return "" }
         return ": " + report.accountNames.listed(of: report.accounts)

@@ -86,13 +86,17 @@ struct RekeyCommand: ParsableCommand {
         }
     }
 
-    /// Opens the store under its current key, which `--key` does not name here.
     private func open() throws -> TokenStore {
+        try unlocking { try TokenStore.open(at: arguments.location, options: $0) }
+    }
+
+    /// Runs `body`, which opens the store under its current key; `--key` does not name that here.
+    private func unlocking<Result>(_ body: (StoreOptions) throws -> Result) throws -> Result {
         do {
-            return try arguments.unlocking {
-                var options = $0
+            return try arguments.unlocking { options in
+                var options = options
                 options.keySource = currentKey
-                return try TokenStore.open(at: arguments.location, options: options)
+                return try body(options)
             }
         } catch let error as TokenStoreError where error.code == .key {
             let failure = CommandFailure(error)
@@ -117,9 +121,11 @@ struct RekeyCommand: ParsableCommand {
 
     private func writePlan(_ options: StoreOptions, on console: Console) throws {
         do {
-            var options = options
-            (options.unlocks, options.mayReadStandby) = (false, false)
-            _ = try TokenStore.inspect(at: arguments.location, options: options)
+            try unlocking { options in
+                var options = options
+                options.mayReadStandby = false
+                _ = try TokenStore.inspect(at: arguments.location, options: options)
+            }
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
         }

@@ -87,6 +87,9 @@ struct TagCommand: ParsableCommand {
             }
         } else if !console.isQuiet || dryRun || !isChange {
             for (name, value) in sorted { try console.line("\(name)=\(value)".printable) }
+            if sorted.isEmpty, dryRun, isChange {
+                try console.line("\(account.nameAndUserFlow) would have no tags".printable)
+            }
             try console.output.flush()
         }
     }

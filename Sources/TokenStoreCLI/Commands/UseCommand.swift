@@ -55,12 +55,13 @@ struct UseCommand: ParsableCommand {
             guard let store else { throw try CommandFailure.noStore(at: arguments.location) }
             return try write("would use", store.account(policy), in: store, on: console)
         }
-        let chosen = try unset ? nil : store?.defaultAccount()
-        if let chosen, let store {
+        let chosen = try store?.defaultAccount()
+        if unset {
+            try writeUnset(chosen, console)
+        } else if let chosen, let store {
             try write(nil, chosen, in: store, on: console)
         } else {
-            let advice = "no default account; choose one with 'tokenstore use ACCOUNT'"
-            try writeNone(console, store == nil || unset ? nil : advice)
+            try writeNone(console, store == nil ? nil : "no default account; choose one with 'tokenstore use ACCOUNT'")
         }
         if let variable = AccountChoice.variable {
             console.note("\(AccountChoice.variableName) is '\(variable)', which wins over the default account")
@@ -91,6 +92,14 @@ struct UseCommand: ParsableCommand {
         }
         guard deed == nil || dryRun || !console.isQuiet else { return }
         try console.line(((deed.map { "\($0) " } ?? "") + account.nameAndUserFlow).printable)
+        try console.output.flush()
+    }
+
+    /// Writes what a dry run is asked for: which account would no longer be the default one.
+    private func writeUnset(_ account: Account?, _ console: Console) throws {
+        guard dryRun, !arguments.json else { return try writeNone(console, nil) }
+        let plan = account.map { "would no longer use \($0.nameAndUserFlow)" }
+        try console.line((plan ?? "no account is the default one; nothing would be done").printable)
         try console.output.flush()
     }
 

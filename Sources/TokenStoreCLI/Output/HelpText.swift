@@ -3,6 +3,9 @@ struct HelpText {
     private static let common = "OPTIONS OF EVERY COMMAND"
     private static let own = "OPTIONS:"
 
+    /// How wide help is: in fewer columns the parser leaves out what the options mean, and in none all of the text.
+    static var width: Int { max(40, Terminal.width(StoreArguments.environment)) }
+
     private let text: String
 
     init(_ text: String) { self.text = text }
@@ -25,7 +28,8 @@ struct HelpText {
         if blocks.count > 1 { blocks[0] = [Self.usage(blocks[0].joined(separator: " "))] }
         let body = blocks.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
         let head = lines[..<usage].map { $0 + "\n" }.joined()
-        return head + body.replacing("(default: 30.0)", with: "(default: 30)")
+        // A line may end behind the colon.
+        return head + body.replacing(" 30.0)", with: " 30)")
     }
 
     /// A usage line that has the arguments by name, and all options as one word.

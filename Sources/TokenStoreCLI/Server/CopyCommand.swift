@@ -119,6 +119,7 @@ struct CopyCommand: ParsableCommand {
         }
         if dryRun {
             guard !plan.wasDone else { return try tellDone(source, target, console) }
+            try requireKeys(of: source, and: target)
             return try write(plan, source, target, "would \(verb)", console)
         }
         let warning = keepSource ? "" : ", after which nothing is written to \(source) any more"
@@ -157,6 +158,15 @@ struct CopyCommand: ParsableCommand {
             "nothing is written to \(source) any more; when the new place works, delete the old one with "
                 + "'tokenstore purge --all --store \(source.fullDescription.shellWord)'"
         )
+    }
+
+    /// Makes sure, as far as it can be known, that the copy will have the keys of both; makes none.
+    private func requireKeys(of source: StoreLocation, and target: StoreLocation) throws {
+        var reading = reading
+        reading.mayReadStandby = false
+        _ = try TokenStore.inspect(at: source, options: reading)
+        guard let path = target.path, path.isVacant else { return }
+        try TokenStore.requireCreatable(at: path, options: arguments.options())
     }
 
     /// Says that an earlier run has done it; what programs have changed at the target since then is as it was.

@@ -166,12 +166,12 @@ final class TerminalPrompter {
 private struct AnswerInput {
     let descriptor: Int32
 
-    /// Throws unless the descriptor is open.
+    /// Throws unless the descriptor is open for reading.
     func check(_ option: String) throws {
-        guard fcntl(descriptor, F_GETFD) >= 0 else {
+        guard NamedDescriptor(number: descriptor).isReadable else {
             throw CommandFailure(
                 .usage,
-                "\(option) names the file descriptor \(descriptor), which is not open",
+                "\(option) names the file descriptor \(descriptor), which is not open for reading",
                 "open it, as in \(option) 3 3<FILE"
             )
         }

@@ -96,7 +96,8 @@ struct Terminal {
         return output.st_mode & S_IFMT == S_IFIFO && output.st_dev == error.st_dev && output.st_ino == error.st_ino
     }
 
-    private static func width(_ environment: [String: String]) -> Int {
+    /// How wide the terminal is that standard output goes to; a width of nothing counts for none.
+    static func width(_ environment: [String: String]) -> Int {
         if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
         return columns(of: STDOUT_FILENO)
     }

@@ -22,15 +22,21 @@ final class ControllingTerminal {
 
     /// Asks, and returns what was typed, which the terminal does not show if it is secret; nil at the end of the input.
     func answer(to question: String, isSecret: Bool) throws -> Secret? {
+        let interruption = CommandFailure(.interrupted, "interrupted", "try again")
         begin(question, isSecret)
-        defer { restore(isSecret) }
+        var isAsking = true
+        defer { if isAsking { restore(isSecret) } }
         let answer = try LineReader(descriptor: descriptor).line {
             // Noticed here rather than ending the program with the echo off.
-            if signalMask.isInterrupted { throw CommandFailure(.cancelled, "interrupted", "try again") }
+            if signalMask.isInterrupted || ProgressLine.isInterrupted { throw interruption }
             guard signalMask.isAskedToStop else { return }
             restore(isSecret)
+            isAsking = false
             signalMask.letThrough()
+            // While work is under way such a signal is only noted, and asking on would keep the program from its end.
+            if ProgressLine.isInterrupted { throw interruption }
             begin(question, isSecret)
+            isAsking = true
         }
         if answer == nil, !isSecret { show("\n") }
         return answer

@@ -42,6 +42,9 @@ final class ProgressLine: Sendable {
         return try question()
     }
 
+    /// Whether a signal that is to end the program has come while work is under way.
+    static var isInterrupted: Bool { signalHasCome.load(ordering: .relaxed) }
+
     private let verb: String
     private let isWanted: Bool
     private let interruption: @Sendable (TokenStore.Progress) -> CommandFailure
@@ -141,6 +144,7 @@ private struct HeldSignals {
 
     func release() {
         for number in numbers { signal(number, SIG_DFL) }
+        signalHasCome.store(false, ordering: .relaxed)
     }
 }
 

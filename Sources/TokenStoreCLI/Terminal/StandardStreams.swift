@@ -34,6 +34,29 @@ enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 }
 
+/// A descriptor that an option names, and that whoever starts the program is to open.
+struct NamedDescriptor {
+    let number: Int32
+
+    /// Whether there is something to read from.
+    var isReadable: Bool {
+        let flags = fcntl(number, F_GETFL)
+        return flags >= 0 && flags & (O_RDONLY | O_WRONLY | O_RDWR) != O_WRONLY
+    }
+
+    /// Takes the number where nothing is open under it, with what cannot be read.
+    ///
+    /// The next file that this program opens would get it, such as the store's, and be read as what a person types.
+    func reserve() {
+        guard fcntl(number, F_GETFD) < 0 else { return }
+        let null = systemOpen("/dev/null", O_WRONLY)
+        guard null >= 0, null != number else { return }
+        let taken = fcntl(null, F_DUPFD_CLOEXEC, number)
+        close(null)
+        if taken >= 0, taken != number { close(taken) }
+    }
+}
+
 /// The log of the libraries behind a command, as lines on standard error.
 struct StandardErrorLog: LogHandler {
     var metadata: Logger.Metadata = [:]

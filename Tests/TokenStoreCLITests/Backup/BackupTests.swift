@@ -96,7 +96,7 @@ struct BackupTests {
         let refused = try scratch.run("restore", scratch.path("b.db"))
         #expect(refused.status == 1)
         #expect(
-            refused.error.contains("Replace \(scratch.store) with 1 account (mara@example.net) by "),
+            refused.error.contains("Replace \(scratch.store) with 1 account (mara@example.net (b2c_1_signin)) by "),
             "\(refused.error)"
         )
         let planned = try scratch.run("restore", "--dry-run", scratch.path("b.db"))
@@ -122,6 +122,9 @@ struct BackupTests {
         let place = scratch.path("new/deep/tokenstore.db")
         let without = try scratch.run("restore", "--store", place, scratch.path("b.db"))
         #expect(without.status == 7)
+        let trial = try scratch.run("restore", "--dry-run", "--store", place, scratch.path("b.db"))
+        #expect(trial.status == 7)
+        #expect(trial.error == without.error)
         #expect(without.error.contains("--key file:PATH"), "\(without.error)")
         #expect(!FileManager.default.fileExists(atPath: place))
         let key = "file:\(scratch.path("key"))"

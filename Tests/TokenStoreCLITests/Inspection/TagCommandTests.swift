@@ -43,6 +43,8 @@ struct TagCommandTests {
         let before = try scratch.contents("tokenstore.db")
         #expect(try scratch.run("tag", Self.mara, "--dry-run", "--remove", "note").output == "team=finance\n")
         #expect(try scratch.run("tag", Self.mara, "--dry-run", "-q", "--remove", "note").output == "team=finance\n")
+        let none = try scratch.run("tag", Self.mara, "--dry-run", "--remove", "note", "--remove", "team")
+        #expect(none.output == "mara@example.net (b2c_1_signin) would have no tags\n", "\(none.error)")
         #expect(try scratch.contents("tokenstore.db") == before)
     }
 

@@ -44,6 +44,26 @@ struct TrueCountTests {
         #expect(try scratch.run("explain", "--scope", "tasks.read", "--json").json["total"] as? Int == 1_120)
     }
 
+    @Test func `a dry run names all accounts, each with its user flow`() throws {
+        let scratch = try Self.store(30)
+        let names = (0..<30).map { "p\($0)@example.net (b2c_1_signin)" }
+        let backup = scratch.path("backup.db")
+        #expect(try scratch.run("backup", backup).status == 0)
+        let restore = try scratch.run("restore", "--dry-run", backup)
+        #expect(restore.lines.count == 2)
+        for line in restore.lines {
+            #expect(names.allSatisfy { line.contains($0) }, "\(line)")
+            #expect(!line.contains(" more"))
+        }
+        let document = try scratch.run("restore", "--dry-run", "--json", backup).json
+        for member in ["restored", "replaced"] {
+            #expect(Set((document[member] as? [String: Any])?["names"] as? [String] ?? []) == Set(names))
+        }
+        let other = try ScratchDirectory()
+        let plan = try other.run("import", "--dry-run", "--json", input: scratch.run("export").output).json
+        #expect(Set(plan["accountNames"] as? [String] ?? []) == Set(names))
+    }
+
     @Test func `where no option tells the accounts apart, two do`() throws {
         let scratch = try ScratchDirectory()
         try scratch.importHarbor()

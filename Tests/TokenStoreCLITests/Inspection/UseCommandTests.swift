@@ -43,8 +43,14 @@ struct UseCommandTests {
         let before = try scratch.contents("tokenstore.db")
         let outcome = try scratch.run("use", Self.mara, "--policy", "b2c_1_susi", "--dry-run")
         #expect(outcome.output == "would use mara@example.net (b2c_1_susi)\n")
-        #expect(try scratch.run("use", "--unset", "--dry-run").status == 0)
+        for quiet in [[], ["--quiet"]] {
+            let unset = try scratch.command(["use", "--unset", "--dry-run"] + quiet)
+            #expect(unset.output == "would no longer use ivo@example.org (b2c_1_susi)\n", "\(unset.error)")
+        }
         #expect(try scratch.contents("tokenstore.db") == before)
+        #expect(try scratch.run("use", "--unset").status == 0)
+        let none = try scratch.run("use", "--unset", "--dry-run")
+        #expect(none.output == "no account is the default one; nothing would be done\n", "\(none.error)")
     }
 
     @Test func `the choice survives a move of the store`() throws {

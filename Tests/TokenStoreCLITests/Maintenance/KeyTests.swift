@@ -50,6 +50,26 @@ struct KeyTests {
         #expect(try scratch.runOnTerminal("claims", "--no-input").status == 7)
     }
 
+    /// The first files that the program opens, such as the store's, get these numbers.
+    @Test(arguments: 3...6)
+    func `a descriptor that is not open is none of the store's own files`(number: Int) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let (source, place) = ("passphrase:fd=\(number)", scratch.path("other.db"))
+        let reason = "no passphrase can be read from file descriptor \(number), bad file descriptor; open it"
+        for arguments in [["rekey", "--key", source], ["init", "--store", place, "--key", source]] {
+            let outcome = try scratch.command(arguments)
+            #expect(outcome.status == 7)
+            #expect(outcome.error.contains(reason), "\(outcome.error)")
+        }
+        for option in ["--password-from", "--code-from"] {
+            let tenant = ["login", "--native", "--authority", "http://127.0.0.1:1/tenant", "--client-id", "app"]
+            let outcome = try scratch.command(tenant + ["--username", "mara@example.net", option, "\(number)"])
+            #expect(outcome.status == 64)
+            #expect(outcome.error.contains("descriptor \(number), which is not open"), "\(outcome.error)")
+        }
+    }
+
     @Test func `two different passphrases create nothing`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
@@ -122,6 +142,31 @@ struct KeyTests {
     /// Whether a process has ended, and its parent has not looked yet.
     private static func isZombie(_ process: Int32) -> Bool {
         (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal at a prompt in the middle of work ends the program with 130`(signal: Int32) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let note = scratch.path("note")
+        let script = "echo $$ > '\(note)'; exec '\(Command.binary)' rekey --key passphrase"
+        let command = Command(arguments: ["-c", script], environment: ["TOKENSTORE_PATH": scratch.store])
+        // One that goes on asks again.
+        let end = TypedAnswer("New passphrase", "\u{4}")
+        let outcome = try command.runOnTerminal(
+            in: scratch,
+            program: "/bin/sh",
+            typing: [TypedAnswer("New passphrase", Self.send(signal, to: note)), end]
+        )
+        #expect(outcome.status == 130, "\(outcome.output)")
+        #expect(outcome.output.contains("error: interrupted; try again"), "\(outcome.output)")
+        #expect(try scratch.run("claims", "mara@example.net", "department").output == "finance\n")
+    }
+
+    /// Sends a signal to the process that a file names, and types nothing.
+    private static func send(_ signal: Int32, to note: String) -> String {
+        if let number = process(in: note) { kill(number, signal) }
+        return ""
     }
 
     @Test func `Ctrl-C at the prompt ends with 130`() throws {

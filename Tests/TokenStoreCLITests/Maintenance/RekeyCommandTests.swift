@@ -39,6 +39,31 @@ struct RekeyCommandTests {
         #expect(outcomes[0].error == outcomes[1].error)
     }
 
+    /// A store without its key, and places for a new one whose key cannot be had.
+    @Test(
+        arguments: [
+            ["rekey"], ["rekey", "--current-key", "environment"], ["copy", "--yes", "tokenstore.db", "new/copy.db"],
+            ["copy", "--yes", "--source-key", "file:kept", "--key", "environment", "tokenstore.db", "new/copy.db"],
+            ["import", "--store", "new/tokenstore.db", "--key", "environment", "cache.json"],
+        ]
+    )
+    func `a dry run refuses what the command refuses for want of a key`(arguments: [String]) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.write(CachedUser.cache([.ivo]), to: "cache.json")
+        try FileManager.default.moveItem(atPath: scratch.path("key"), toPath: scratch.path("kept"))
+        let words = arguments.map { word in
+            if word == "file:kept" { return "file:" + scratch.path("kept") }
+            return word.hasSuffix(".db") || word.hasSuffix(".json") ? scratch.path(word) : word
+        }
+        let trial = try scratch.command(words + ["--dry-run"])
+        let outcome = try scratch.command(words)
+        #expect(outcome.status == 7, "\(outcome.error)")
+        #expect(trial.status == 7, "\(trial.output)")
+        #expect(trial.output.isEmpty)
+        #expect(trial.error == outcome.error)
+    }
+
     @Test func `a dry run makes no key file`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

@@ -134,8 +134,8 @@ struct DeviceLoginTests {
     /// What the store's key is to come from, and cannot.
     @Test(
         arguments: [
-            ("environment", 7), ("passphrase", 7), ("passphrase:fd=77", 7), ("credential:none", 7),
-            ("command:/nonexistent/kms", 7), ("file:/nonexistent/key", 7),
+            ("environment", 7), ("passphrase", 7), ("passphrase:fd=77", 7), ("passphrase:fd=1", 7),
+            ("credential:none", 7), ("command:/nonexistent/kms", 7), ("file:/nonexistent/key", 7),
         ] as [(String, Int32)]
     )
     func `a key that cannot be had is known before the person signs in`(source: String, status: Int32) async throws {

@@ -14,6 +14,9 @@ struct ArgumentTests {
         ["credential", "aws", "--claims", "{"], ["list", "--tenant", ""], ["token", "--account", ""],
         ["purge", "--policy", "", "--yes"], ["purge", "--issuer", "", "--yes"], ["claims", "--client-id", ""],
         ["purge", "--where", "groups~=", "--yes"], ["list", "--where", "groups~= "],
+        ["token", "--scope", ""], ["token", "--scope", "a", "--scope", " , "], ["exec", "--scope", "", "--", "true"],
+        ["credential", "kubernetes", "--scope", ""], ["explain", "--scope", ""], ["token", "--ca-file", ""],
+        ["login", "--issuer", "http://127.0.0.1:1/x", "--client-id", "app", "--scope", ""],
     ])
     func `wrong arguments end with 64 and one line with the remedy`(arguments: [String]) throws {
         let scratch = try ScratchDirectory()

@@ -51,6 +51,16 @@ struct HelpTests {
         #expect(outcome.output == plain.output)
     }
 
+    @Test(arguments: ["0", "-5", "1", "20"])
+    func `help is whole on a terminal of hardly any columns`(columns: String) throws {
+        let scratch = try ScratchDirectory()
+        let plain = try Command(arguments: ["list", "--help"]).run(in: scratch)
+        let narrow = try Command(arguments: ["list", "--help"], environment: ["COLUMNS": columns]).run(in: scratch)
+        #expect(narrow.status == 0)
+        #expect(narrow.output.split { $0.isWhitespace } == plain.output.split { $0.isWhitespace })
+        #expect(narrow.output.hasPrefix("OVERVIEW: List the accounts"))
+    }
+
     @Test func `list names its defaults`() throws {
         let text = try Self.help("list").output.split { $0.isWhitespace }.joined(separator: " ")
         #expect(text.contains("Default: table."))

@@ -204,10 +204,11 @@ extension Connection {
     /// How many accounts the database has.
     func accountCount() throws -> Int { Int(count: try integer("SELECT count(*) FROM account") ?? 0) }
 
-    /// What people call the first accounts of the database: the username, else the id.
+    /// What people call the first accounts of the database, each with its user flow.
     func accountNames(limit: Int) throws -> [String] {
-        try all("SELECT username, home_account_id FROM account ORDER BY id LIMIT ?1", .integer(Int64(limit))) { row in
-            row.text(0).isEmpty ? row.text(1) : row.text(0)
-        }
+        try all(
+            "SELECT username, home_account_id, coalesce(policy, '') FROM account ORDER BY id LIMIT ?1",
+            .integer(Int64(limit))
+        ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
     }
 }
