@@ -102,7 +102,7 @@ public struct SilentRequest: Hashable, Sendable {
     /// Makes sure that a token which came of this request is good for as long as was asked for.
     ///
     /// A token's time counts from when it came, however long the caller was kept waiting, or from `start`, in Unix
-    /// seconds, where it was there before.
+    /// seconds, where it was there before. Where the clock was set back meanwhile, `start` is what it says now.
     func requireLifetime(of result: TokenResult, since start: Int64) throws(AcquisitionError) {
         let token = result.accessToken
         let came = max(start, token.cachedAt.map { $0.unixSeconds } ?? start)

@@ -98,7 +98,7 @@ public final class TokenManager: Sendable {
                 throw AcquisitionError.declinedScopes(result)
             }
             try request.requireType(of: result)
-            try request.requireLifetime(of: result, since: start)
+            try request.requireLifetime(of: result, since: min(start, now))
             return result
         } catch let error as AcquisitionError {
             guard let result = fallback?.result(after: error, account: request.account) else {

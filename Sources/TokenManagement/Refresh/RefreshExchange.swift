@@ -202,6 +202,7 @@ struct RefreshExchange: Sendable {
         let query = decider.query(request)
         var consequence = failure.consequence
         consequence.use = use.own
+        if !failure.mayHaveSpent, !unanswered.isPossiblyConsumed { consequence.earlierUse = use.earlier }
         try await store.perform { [consequence] in
             try $0.endRefresh(with: token, of: query, authority: authority.url, consequence)
         }

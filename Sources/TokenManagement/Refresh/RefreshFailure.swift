@@ -14,6 +14,9 @@ struct RefreshFailure {
     /// Whether the account is gone at the issuer, and its credentials are to go too.
     private(set) var isAccountDeleted = false
 
+    /// Whether this very request may have spent the token.
+    private(set) var mayHaveSpent = false
+
     /// Whether the issuer's word is `invalid_grant` and nothing more.
     private var isInvalidGrant = false
 
@@ -37,10 +40,10 @@ struct RefreshFailure {
         switch failure {
         case let failure as HTTPTransportError:
             error = failure.code == .timedOut ? .unanswered(failure) : .network(failure)
-            if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
+            if failure.mayHaveTakenEffect { doubtToken() }
         case let failure as IssuerUnavailable:
             error = .unavailable(failure, isThrottled: false)
-            if failure.mayHaveTakenEffect { consequence.token = .possiblyConsumed }
+            if failure.mayHaveTakenEffect { doubtToken() }
             judgeOutage(status: failure.status, retryAfter: failure.retryAfter, now: now)
         case let failure as UnusableAnswer:
             error = .unusableAnswer(failure)
@@ -56,11 +59,13 @@ struct RefreshFailure {
         }
     }
 
+    private mutating func doubtToken() { (consequence.token, mayHaveSpent) = (.possiblyConsumed, true) }
+
     private mutating func judge(_ answer: UnusableAnswer, doubt: RefreshAttempt?, now: Int64, events: [StoreEvent]) {
         consequence.event = "status \(answer.status)"
         switch answer.status {
         // A success that cannot be read may have had the next token in it.
-        case 200..<300: consequence.token = .possiblyConsumed
+        case 200..<300: doubtToken()
         case 400:
             // Some issuers refuse a refresh token with an empty 400.
             consequence.token = .unspent
@@ -85,13 +90,14 @@ struct RefreshFailure {
         if answer.code == .invalidRequest, authority.issuer != nil, !answer.wantsSecret {
             meaning = .interactionRequired
         }
-        consequence.token = .unspent
+        // An issuer that finds fault with the client or the scope says nothing about the token: an earlier doubt stays.
+        if meaning.isAboutToken { consequence.token = .unspent }
         consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
         triesNext = meaning.isAboutToken
         isInvalidGrant = answer.code == .invalidGrant && answer.suberror == nil
         switch meaning {
         case .transient:
-            consequence.token = .possiblyConsumed
+            doubtToken()
             judgeOutage(status: answer.status, retryAfter: answer.retryAfter, code: answer.code, now: now)
             return
         case .clientMisconfigured:
@@ -109,7 +115,8 @@ struct RefreshFailure {
         case .clientMismatch: consequence.leavesFamily = true
         case .interactionRequired, .passwordReset, .policyRequired: break
         }
-        if let doubt, answer.code == .invalidGrant {
+        let isInvalidRequest = answer.code == .invalidRequest && meaning == .interactionRequired
+        if let doubt, answer.code == .invalidGrant || isInvalidRequest {
             error = .possiblyConsumed(answer, since: doubt.startedAt, program: doubt.program, events: events)
         } else {
             error = AcquisitionError(refused: answer, events: events)

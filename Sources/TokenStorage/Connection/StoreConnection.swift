@@ -125,6 +125,9 @@ package final class StoreConnection {
     /// Whether a store that is older than such an answer took the place of the one that asked: a backup was restored.
     var isOlderThanAnswer = false
 
+    /// The last entry of the record of use before such an answer was asked for; nil where that is not known.
+    var entryBeforeRequest: Int64?
+
     /// Unix seconds.
     package var now: Int64 { answerTime ?? options.seconds }
 

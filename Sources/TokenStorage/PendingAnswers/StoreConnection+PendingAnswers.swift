@@ -9,6 +9,31 @@ extension StoreConnection {
         return try save(answer.response, for: answer.request, refreshing: used)
     }
 
+    /// The same for an answer that has just come, to a request for which `space` was taken.
+    func save(
+        _ answer: PendingAnswer,
+        of known: ResponseIdentity?,
+        askedWith space: AnswerSpace?
+    ) throws -> SavedTokens {
+        // The space for an answer that goes to a server names no store.
+        guard answer.used != nil, let space, space.storeID == header.storeID else {
+            return try save(answer, of: known)
+        }
+        // What was done in the same store since is in its record.
+        isOlderThanAnswer = try lastEvent() <= space.lastEvent
+        entryBeforeRequest = space.lastEvent
+        defer { (isOlderThanAnswer, entryBeforeRequest) = (false, nil) }
+        return try save(answer, of: known)
+    }
+
+    /// Whether the record of use says that the person has signed in anew since `used` was sent, whatever the clock did.
+    func hasSignedIn(sinceSending used: StoredRefreshToken) throws -> Bool {
+        guard let entryBeforeRequest, let mark = try mark(of: used.account) else { return false }
+        return try events(after: entryBeforeRequest).contains { event in
+            event.kind == .signIn && event.accountMark == mark && event.clientID?.folded == used.clientID.folded
+        }
+    }
+
     /// Asks a server what storing an answer will ask; a refresh has asked most of it before it was sent.
     func askAhead(for answer: PendingAnswer, of identity: ResponseIdentity?) throws {
         let request = answer.request
@@ -134,7 +159,8 @@ extension StoreConnection {
             let isSameClient = event.clientID == nil || event.clientID?.folded == client
             return switch event.kind {
             case .signOut, .signIn: isSameAccount && isSameClient
-            case .purge: !isThere && event.outcome != "expired"
+            // Whose accounts went is not told. But a sign-in that was answered later is newer, whoever they were.
+            case .purge: !isThere && event.outcome != "expired" && event.at.unixSeconds >= answer.receivedAt
             default: false
             }
         }

@@ -86,7 +86,7 @@ extension TokenStore {
                 return try session.write(
                     presuming: session.presumption(for: answer, of: identity?.account?.id),
                     askingAhead: { try session.askAhead(for: answer, of: identity) }
-                ) { try session.save(answer, of: identity) }
+                ) { try session.save(answer, of: identity, askedWith: space) }
             }
             guard let saved else {
                 throw TokenStoreError.busy("another thread holds \(location)", .retryLater)

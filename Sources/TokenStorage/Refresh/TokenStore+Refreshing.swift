@@ -129,7 +129,10 @@ extension StoreConnection {
     ) throws {
         let account = try accountRow(token.account)
         switch consequence.token {
-        case .possiblyConsumed: break
+        case .possiblyConsumed:
+            if let account, let earlier = consequence.earlierUse {
+                try note(earlier, insteadOf: consequence.use, of: token, account: account)
+            }
         case .unspent:
             // Who was held up may have been overtaken: what another has noted since stays.
             let noted = try consequence.use == nil ? nil : attempt(token)
@@ -281,6 +284,9 @@ package struct RefreshConsequence: Sendable {
 
     /// The use of the token that failed; nil: whichever was noted last.
     package var use: RefreshAttempt?
+
+    /// The use before it that may have spent the token, where it has not itself.
+    package var earlierUse: RefreshAttempt?
 
     /// Whether the client turned out not to be of the token's family.
     package var leavesFamily = false

@@ -79,6 +79,27 @@ extension StoreConnection {
             processID: Self.processID,
             hasEnded: outcome != nil
         )
+        try writeAttempt(attempt, of: token, account: account, outcome: outcome)
+        return attempt
+    }
+
+    /// Notes an earlier use of a token again in the place of `use`, which spent nothing, if that is noted still.
+    func note(
+        _ earlier: RefreshAttempt,
+        insteadOf use: RefreshAttempt?,
+        of token: StoredRefreshToken,
+        account: Int64
+    ) throws {
+        guard !earlier.hasEnded, try isCurrent(token), try attempt(token) == use else { return }
+        try writeAttempt(earlier, of: token, account: account, outcome: nil)
+    }
+
+    private func writeAttempt(
+        _ attempt: RefreshAttempt,
+        of token: StoredRefreshToken,
+        account: Int64,
+        outcome: String?
+    ) throws {
         try write(
             .refreshAttempt,
             id: token.rowID,
@@ -89,7 +110,6 @@ extension StoreConnection {
             ],
             sealed: [token.secret.digest]
         )
-        return attempt
     }
 
     func deleteAttempt(_ token: StoredRefreshToken) throws {

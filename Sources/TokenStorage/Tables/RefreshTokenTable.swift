@@ -258,12 +258,14 @@ extension StoreConnection {
     }
 
     /// Whether a row, which is intact, has an older token of the same client than the one that an answer was given for:
-    /// a backup took the place of the store while the answer waited.
+    /// a backup took the place of the store while the answer was under way, or waited.
     private func isOlder(_ row: Row, than token: StoredRefreshToken) -> Bool {
         let table = SealedTable.refreshToken
         guard isOlderThanAnswer, row.text(table["client_fold"]) == token.clientID.folded else { return false }
-        // A sign-in or a refresh since the backup was restored is later than the answer.
-        return row.integer(table["generation"]) < token.generation && row.integer(table["modified_at"]) < now
+        let stored = row.integer(table["modified_at"])
+        // What a sign-in or a refresh has stored since the backup was restored is later than the token that was sent.
+        guard let sent = token.modifiedAt?.unixSeconds, stored <= sent else { return false }
+        return row.integer(table["generation"]) < token.generation && stored < now
     }
 
     private static let rowOfToken = SQL { dialect in

@@ -100,7 +100,9 @@ extension StoreConnection {
     /// Whether the person has signed in anew since the token was stored: what is there now is of another session, and
     /// newer than the answer.
     private func isOfEarlierSession(_ used: StoredRefreshToken) throws -> Bool {
-        guard try !isReplaceable(used), let stored = used.modifiedAt?.unixSeconds,
+        guard try !isReplaceable(used) else { return false }
+        if try hasSignedIn(sinceSending: used) { return true }
+        guard let stored = used.modifiedAt?.unixSeconds,
             let times = try sessionTimes(of: used.account, client: used.clientID)
         else { return false }
         return times.signIn > stored

@@ -56,6 +56,40 @@ struct EndedSessionTests {
         #expect(scene.tokenRequestCount == 1)
     }
 
+    @Test(
+        arguments: [
+            (#"{"error":"invalid_client"}"#, AcquisitionError.Code.clientMisconfigured),
+            (#"{"error":"unauthorized_client"}"#, .clientMisconfigured),
+            (#"{"error":"invalid_scope"}"#, .invalidScope),
+        ]
+    )
+    func `an answer about the client or the scope leaves a doubt about the token`(
+        body: String,
+        code: AcquisitionError.Code
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
+        // By a program that was killed before it had the answer.
+        _ = try scene.store.beginRefresh(with: token)
+        scene.issuer.answer(.init(status: 400, body))
+        let first = try await scene.failure()
+        #expect(first?.code == code)
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        let second = try await scene.failure()
+        #expect(second?.code == .possiblyConsumed)
+    }
+
+    @Test func `a token in doubt that is refused as an invalid request may have been spent`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
+        _ = try scene.store.beginRefresh(with: token)
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_request"}"#))
+        let failure = try await scene.failure()
+        #expect(failure?.code == .possiblyConsumed)
+    }
+
     @Test func `who was held up and sent nothing leaves what another has noted of the token since`() async throws {
         let scene = try OpenScene()
         scene.expire()
@@ -75,6 +109,31 @@ struct EndedSessionTests {
         }
         #expect(error?.networkError?.code == .notConnected)
         #expect(try scene.store.beginRefresh(with: token) != nil)
+    }
+
+    @Test func `a program that sent nothing is not said to have spent the token`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        guard let token = try scene.refreshTokens.first else { throw ExpectationFailure("a refresh token") }
+        // By a program that was killed before it had the answer.
+        _ = try scene.store.beginRefresh(with: token)
+        let sentAt = scene.clock.seconds
+        scene.clock.seconds += 30
+        let transport = InterceptingTransport(Scene.transport) { request in
+            if request.url.hasSuffix("/token") { throw HTTPTransportError.tooLate(host: "h") }
+        }
+        let manager = scene.manager(transport: transport)
+        let unsent = try await acquisitionError {
+            var request = SilentRequest(account: scene.account, scope: "read")
+            request.timeout = .seconds(300)
+            return try await manager.acquireTokenSilently(request)
+        }
+        #expect(unsent?.networkError?.code == .notConnected)
+        scene.clock.seconds += 30
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        let failure = try await scene.failure()
+        #expect(failure?.code == .possiblyConsumed)
+        #expect(failure?.sentAt?.unixSeconds == sentAt)
     }
 
     @Test func `an answer that comes after another was refused its token is stored`() async throws {
@@ -174,6 +233,24 @@ struct EndedSessionTests {
         request.timeout = .seconds(300)
         #expect(try await manager.acquireTokenSilently(request).accessToken.secret == Secret("at-9"))
         #expect(scene.issuer.forms("/op/revoke").isEmpty)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-9")])
+    }
+
+    @Test(.aboutFiles("the record of use of a file says what came first"), arguments: [0, 86_400] as [Int64])
+    func `a sign-in overtakes a refresh also where the clock was set back`(seconds: Int64) async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"late","refresh_token":"rt-late","expires_in":3600}"#))
+        scene.clock.seconds -= seconds
+        let transport = InterceptingTransport(Scene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            try await scene.store.perform { _ in try scene.signIn(refreshToken: "rt-9") }
+        }
+        var request = SilentRequest(account: scene.account, scope: "read")
+        request.timeout = .seconds(300)
+        request.forcesRefresh = true
+        let result = try await scene.manager(transport: transport).acquireTokenSilently(request)
+        #expect(result.accessToken.secret == Secret("at-9"))
+        #expect(try await scene.acquire().accessToken.secret == Secret("at-9"))
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-9")])
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
@@ -223,6 +224,20 @@ struct GrantedTokenTests {
         let error = try await acquisitionError { try await scene.acquire { $0.tokenType = "dpop" } }
         #expect(error?.dpopError?.code == .noKey)
         #expect(scene.tokenRequestCount == 0)
+    }
+
+    @Test func `a token that comes while the clock is set back is long enough`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"new","refresh_token":"rt-1","expires_in":3600}"#))
+        let transport = InterceptingTransport(Scene.transport) { request in
+            if request.url.hasSuffix("/token") { scene.clock.seconds -= 86_400 }
+        }
+        var request = SilentRequest(account: scene.account, scope: "read")
+        request.timeout = .seconds(300)
+        request.forcesRefresh = true
+        request.minimumLifetime = .seconds(600)
+        let result = try await scene.manager(transport: transport).acquireTokenSilently(request)
+        #expect(result.accessToken.secret == Secret("new"))
     }
 
     @Test func `a token that ends soon is not a fallback for a longer minimum lifetime`() async throws {

@@ -149,6 +149,26 @@ struct PendingAnswerTests {
         #expect(try files(fixture).isEmpty)
     }
 
+    @Test func `a sign-in that was answered behind a purge is not lost when it has to wait`() throws {
+        let fixture = try scene()
+        let space = try fixture.store.reserveAnswerSpace()
+        _ = try fixture.store.purge(.all)
+        fixture.clock.seconds += 10
+        let response = try TokenResponse.signIn(["refresh_token": "r9"])
+        let request = TokenRequest(
+            clientID: Fixture.client,
+            authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        let other = try fixture.another()
+        try other.write { _ in _ = try fixture.store.save(response, for: request, in: space) }
+        #expect(try files(fixture).count == 1)
+        let next = try fixture.another()
+        #expect(try refreshTokens(next) == ["r9"])
+        #expect(try files(fixture).isEmpty)
+    }
+
     @Test func `a pending sign-in does not overwrite a newer one`() throws {
         let fixture = try scene()
         _ = try storeWhileHeld(.signIn, fixture)

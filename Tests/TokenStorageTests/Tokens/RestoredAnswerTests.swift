@@ -6,7 +6,7 @@ import Testing
 
 @testable import TokenStorage
 
-/// An answer that waits in a file while a backup is put in the place of the store beside it.
+/// An answer that is under way, or waits in a file, while a backup is put in the place of the store.
 @Suite(.aboutFiles("a server has no files beside it"))
 struct RestoredAnswerTests {
     private func scene() throws -> TestStore { try PendingAnswerTests().scene() }
@@ -30,6 +30,51 @@ struct RestoredAnswerTests {
         let content = try Data(contentsOf: URL(filePath: name))
         _ = try TokenStore.restore(from: backup, to: fixture.path, options: fixture.options)
         return (name, content)
+    }
+
+    /// Restores a backup from before two refreshes while a third one is under way.
+    ///
+    /// - Returns: the token that was sent, and the room for the answer.
+    private func restoreMeanwhile(_ fixture: TestStore) throws -> (used: StoredRefreshToken, space: AnswerSpace) {
+        let backup = fixture.directory.file("b.db")
+        _ = try fixture.store.backUp(to: backup)
+        for token: JSONValue in ["r1", "r2"] {
+            fixture.clock.seconds += 10
+            try fixture.refresh(.signIn(["refresh_token": token]))
+        }
+        let sent = (used: try fixture.currentRefreshToken(), space: try fixture.store.reserveAnswerSpace())
+        fixture.store.close()
+        fixture.clock.seconds += 10
+        _ = try TokenStore.restore(from: backup, to: fixture.path, options: fixture.options)
+        return sent
+    }
+
+    /// Stores the answer to a refresh, with the refresh token r3.
+    private func answer(_ sent: (used: StoredRefreshToken, space: AnswerSpace), to fixture: TestStore) throws {
+        let request = TokenRequest(
+            clientID: Fixture.client,
+            authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
+            scope: "s1",
+            grant: .refreshToken
+        )
+        let response = try TokenResponse.signIn(["refresh_token": "r3"])
+        try fixture.store.save(response, for: request, refreshing: sent.used, in: sent.space)
+    }
+
+    @Test func `an answer that comes behind a restore is newer than the token of a backup`() throws {
+        let fixture = try scene()
+        try answer(restoreMeanwhile(fixture), to: fixture)
+        #expect(try refreshTokens(fixture.store) == ["r3"])
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `a sign-in behind a restore is newer than an answer that comes behind both`() throws {
+        let fixture = try scene()
+        let sent = try restoreMeanwhile(fixture)
+        try fixture.signIn(.signIn(["refresh_token": "r9"]))
+        fixture.clock.seconds += 10
+        try answer(sent, to: fixture)
+        #expect(try refreshTokens(fixture.store) == ["r9"])
     }
 
     private func refreshTokens(_ store: TokenStore) throws -> [String] {
