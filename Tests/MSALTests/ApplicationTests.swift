@@ -230,6 +230,12 @@ extension BrowserTests {
             #expect(error?.userInfo[MSALInternalErrorCodeKey] as? Int == MSALInternalError.invalidParameter.rawValue)
         }
 
+        @Test(arguments: ["[]", "null", "5", #""acr""#])
+        func `claims that are no JSON object throw`(json: String) throws {
+            let error = #expect(throws: NSError.self) { try MSALClaimsRequest(jsonString: json) }
+            #expect(error?.userInfo[MSALInternalErrorCodeKey] as? Int == MSALInternalError.invalidParameter.rawValue)
+        }
+
         @Test func `a configuration has MSAL's defaults`() throws {
             let config = MSALPublicClientApplicationConfig(clientId: "app")
             #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")

@@ -46,6 +46,30 @@ struct GuestTests {
         #expect(account.accountClaims == nil)
     }
 
+    @Test func `accounts that have signed out come beside all that are signed in, where they are asked for`() throws {
+        func account(_ name: String) -> JSONValue {
+            .account(["home_account_id": .string("\(name).t1"), "username": .string(name)])
+        }
+        let document = JSONValue.cache(
+            refreshTokens: [
+                .refreshToken("own", ["home_account_id": "a.t1"]),
+                .refreshToken("family's", ["home_account_id": "b.t1", "client_id": "cid2", "family_id": "1"]),
+                .refreshToken("left", ["home_account_id": "c.t1"]),
+                .refreshToken("staying", ["home_account_id": "c.t1", "client_id": "cid2"]),
+                .refreshToken("another's", ["home_account_id": "d.t1", "client_id": "cid2"]),
+            ],
+            accounts: ["a", "b", "c", "d"].map(account),
+            appMetadata: [.appMetadata(["family_id": "1"])]
+        )
+        let fixture = try TestStore(document)
+        let app = try Self.application(fixture)
+        try app.remove(try #require(try app.allAccounts().first { $0.username == "c" }))
+        #expect(try app.allAccounts().compactMap(\.username) == ["a", "b"])
+        let parameters = MSALAccountEnumerationParameters()
+        parameters.returnOnlySignedInAccounts = false
+        #expect(try app.accounts(for: parameters).compactMap(\.username).sorted() == ["a", "b", "c"])
+    }
+
     /// A store in which the ID token of the other tenant is the newest.
     private static func store() throws -> TestStore {
         let fixture = try TestStore()

@@ -124,7 +124,7 @@ extension MSALPublicClientApplication {
         }
         let client = application.configuration.clientID
         let known =
-            try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(matching: .client(client))
+            try criteria.isSignedIn ? store.signedInAccounts(client: client) : store.accounts(knownTo: client)
         let fitting = known.filter(criteria.fits)
         // Subjects may differ in case alone: an id that an account gave names that account and no other.
         let exact = fitting.filter(criteria.isSpelled)

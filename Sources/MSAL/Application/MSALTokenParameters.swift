@@ -134,7 +134,7 @@ public enum MSALPromptType: UInt, Sendable {
 public final class MSALClaimsRequest: Sendable {
     let claims: JSONValue
 
-    /// Reads the JSON of a `claims` parameter, such as an API's challenge has it.
+    /// Reads the JSON object of a `claims` parameter, such as an API's challenge has it.
     ///
     /// - Throws: `NSError` of ``MSALErrorDomain`` with ``MSALInternalError/invalidParameter``.
     public init(jsonString: String) throws {
@@ -142,6 +142,10 @@ public final class MSALClaimsRequest: Sendable {
             claims = try JSONValue(parsing: jsonString)
         } catch {
             throw NSError.msal(.invalidParameter, error.description)
+        }
+        // A request that names what the client can do would leave out anything else, and nobody would know.
+        guard claims.object != nil else {
+            throw NSError.msal(.invalidParameter, "the claims are \(claims.kind); give a JSON object")
         }
     }
 

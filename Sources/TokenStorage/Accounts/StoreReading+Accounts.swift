@@ -26,6 +26,21 @@ extension StoreReading {
         }
     }
 
+    /// The accounts that `client` knows: those that it has a token of, those that are signed in to it, and those that
+    /// have signed out of it and stay for another client.
+    package func accounts(knownTo client: String) throws -> [Account] {
+        try read { session in
+            try session.connection.read {
+                let own = try session.accounts(matching: .client(client))
+                let ids = Set(own.map(\.id))
+                // A family's token is another client's.
+                let rows = try session.signedInRows(client: client) + session.signedOutRows(client: client)
+                let others = try rows.compactMap { try session.account($0) }.filter { !ids.contains($0.id) }
+                return try session.sound(own + others)
+            }
+        }
+    }
+
     /// What `policy` selects, with the reason for each account that was looked at.
     public func select(_ policy: AccountPolicy) throws -> AccountSelection {
         try read { session in

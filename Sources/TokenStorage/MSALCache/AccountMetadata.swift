@@ -12,12 +12,21 @@ extension StoreConnection {
 
     /// Reads the sign-in states and authority maps of a record: of all its accounts, or of those that this transaction
     /// has made alone, if it has been read before.
-    func saveAccountMetadata(_ record: JSONValue, ofNewAccountsAlone isKnown: Bool = false) throws {
+    ///
+    /// `isOlder` says whether what the document has of an account and a client is older than what the store had: then
+    /// the states of the store stay as well.
+    func saveAccountMetadata(
+        _ record: JSONValue,
+        ofNewAccountsAlone isKnown: Bool = false,
+        isOlder: (_ account: Int64, _ client: String) -> Bool = { _, _ in false }
+    ) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             // Folded, as names are compared, they may be longer.
             guard let item = item.object, let client = Self.client(of: item, in: record), client.folded.keyFlaw == nil
             else { continue }
-            let accounts = try accounts(called: homeAccountID).filter { !isKnown || newAccounts.contains($0.row) }
+            let accounts = try accounts(called: homeAccountID).filter {
+                (!isKnown || newAccounts.contains($0.row)) && !isOlder($0.row, client)
+            }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
                 for account in accounts { try setSignInState(state, of: account.row, client: client) }
             }

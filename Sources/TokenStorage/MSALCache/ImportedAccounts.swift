@@ -17,6 +17,39 @@ struct ImportedTime {
     }
 }
 
+/// When the ID tokens of an account and a client were issued: those that the store had before a document, and those of
+/// the document; at any host.
+struct ImportedIssues {
+    /// The newest ones that were stored, by tenant.
+    private let stored: [String: Int64]
+    private let newestStored: Int64?
+
+    /// The newest ones of all tenants; nil before the document had one.
+    private(set) var newest: ImportedTime?
+
+    /// The newest ones of each tenant that the document had one of.
+    private(set) var tenants: [String: ImportedTime] = [:]
+
+    init(_ tokens: [StoredIDToken]) {
+        var stored: [String: Int64] = [:]
+        for token in tokens {
+            guard let issued = token.idToken.claims.issuedAt?.unixSeconds else { continue }
+            stored[token.tenantID] = max(stored[token.tenantID] ?? issued, issued)
+        }
+        self.stored = stored
+        newestStored = stored.values.max()
+    }
+
+    mutating func add(_ issued: Int64, tenant: String) {
+        newest = Self.time(newest, newestStored, issued)
+        tenants[tenant] = Self.time(tenants[tenant], stored[tenant], issued)
+    }
+
+    private static func time(_ known: ImportedTime?, _ stored: Int64?, _ issued: Int64) -> ImportedTime {
+        ImportedTime(stored: stored, imported: max(known?.imported ?? issued, issued))
+    }
+}
+
 /// The row of an account's profile; on a server another account's may have the same id.
 struct ProfilePlace: Hashable {
     let account: Int64
@@ -49,18 +82,28 @@ struct DescribedTenant {
 /// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host, and what an
 /// export of a store adds (``NamedIssuers``).
 struct ImportedAccounts {
-    private struct Candidate: Equatable {
+    private struct Candidate: Hashable {
         let row: Int64
         let realm: String
         let client: String
     }
 
-    private var candidates: [Account.ID: [Candidate]] = [:]
+    /// What there were entries for of one id at one host.
+    private struct Candidates {
+        let first: Int64
+        var all: Set<Candidate> = []
+
+        /// Whether all are of one account, as nearly always.
+        var isOneAccount = true
+    }
+
+    private var candidates: [Account.ID: Candidates] = [:]
 
     mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         let candidate = Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
-        if candidates[key]?.contains(candidate) != true { candidates[key, default: []].append(candidate) }
+        candidates[key, default: Candidates(first: row)].all.insert(candidate)
+        if candidates[key]?.first != row { candidates[key]?.isOneAccount = false }
     }
 
     /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
@@ -69,9 +112,9 @@ struct ImportedAccounts {
     func row(homeAccountID: String, environment: String, realm: String?, client: String?) throws -> Int64? {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         guard let known = candidates[key] else { return nil }
-        guard known.contains(where: { $0.row != known[0].row }) else { return known[0].row }
-        let greatest = known.map { score($0, realm, client) }.max()
-        let rows = Set(known.filter { score($0, realm, client) == greatest }.map(\.row))
+        guard !known.isOneAccount else { return known.first }
+        let greatest = known.all.map { score($0, realm, client) }.max()
+        let rows = Set(known.all.filter { score($0, realm, client) == greatest }.map(\.row))
         guard rows.count == 1 else {
             throw MSALRejection("accounts of several issuers at its host have its id, and nothing tells which it is of")
         }

@@ -46,6 +46,31 @@ extension MSALCacheImporter {
         )
     }
 
+    /// How old the document is beside the store in what it has of an account and a client: by their ID tokens, of
+    /// several tenants by the one that was asked last, else by their access tokens; nil where nothing tells.
+    func age(of account: Int64, client: String) -> ImportedAge? {
+        let client = client.folded
+        return issues[account]?[client]?.newest?.age ?? ages[account]?[client] ?? times[account]?[client]?.age
+    }
+
+    /// The clients, folded, of whose tokens the document has older ones than the store had, and none that are newer.
+    func clientsOfOlderTokens() -> Set<String> {
+        var found: [String: Set<ImportedAge>] = [:]
+        func add(_ age: ImportedAge?, _ client: String) {
+            if let age { found[client, default: []].insert(age) }
+        }
+        for known in ages.values {
+            for (client, age) in known { add(age, client) }
+        }
+        for known in times.values {
+            for (client, time) in known { add(time.age, client) }
+        }
+        for known in issues.values {
+            for (client, issues) in known { add(issues.newest?.age, client) }
+        }
+        return Set(found.filter { $0.value == [.older] }.keys)
+    }
+
     /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain
     /// the one that the account's ID token names.
     func resolve(_ realm: String, _ homeAccountID: String) -> String {

@@ -38,17 +38,11 @@ extension MSALCacheImporter {
         if let local = claims?.localAccountID, local.keyFlaw == nil, !realm.isEmpty {
             described.append(DescribedTenant(account: account, token: token, localAccountID: local))
         }
-        let noted = issues[account]
-        if let claims { try noteIssue(of: token, claims, account: account) }
-        let row: Int64?
-        let age: ImportedAge?
-        do {
-            (row, age) = try session.importIDToken(token, claims: claims, account: account)
-        } catch {
-            // What is not taken tells the age of nothing.
-            issues[account] = noted
-            throw error
-        }
+        let issued = claims?.issuedAt?.unixSeconds
+        if issued != nil { try readIssues(of: client, account: account) }
+        let (row, age) = try session.importIDToken(token, claims: claims, account: account)
+        // What is not taken tells the age of nothing.
+        if let issued { issues[account]?[client.folded]?.add(issued, tenant: token.realmFold) }
         if let age { ages[account, default: [:]][client.folded] = age }
         if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
             try name(account, by: claims, age, isNamed: makesAccount)
@@ -92,8 +86,8 @@ extension MSALCacheImporter {
         )
         // An account has no time of its own, but is as old as the ID tokens beside it. Another library may have written
         // another host of the same cloud, at which the store has none yet.
-        let elsewhere = (issues[account] ?? [:]).filter { $0.key.count == 2 && $0.key[1] == profile.realmFold }
-        let found = ages[account].map { Array($0.values) } ?? elsewhere.values.compactMap(\.age)
+        let elsewhere = issues[account]?.values.compactMap { $0.tenants[profile.realmFold]?.age } ?? []
+        let found = ages[account].map { Array($0.values) } ?? elsewhere
         let age: ImportedAge? = found.contains(.newer) ? .newer : found.contains(.older) ? .older : nil
         let source = ProfileSource.document(age, profiles)
         let (change, row) = try session.saveTenantProfile(profile, account: account, from: source)
@@ -194,7 +188,7 @@ extension MSALCacheImporter {
             claims: nil
         )
         // Of several tenants, the one that was asked last: a refresh token is good for all of them.
-        let issue = issues[account]?[[client.folded]]?.age ?? ages[account]?[client.folded]
+        let issue = issues[account]?[client.folded]?.newest?.age ?? ages[account]?[client.folded]
         let time = issue == nil ? times[account]?[client.folded] : nil
         let age = issue ?? time?.age
         let row = try session.importRefreshToken(
@@ -217,33 +211,28 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let family = entity.text("family_id")
         var rest = entity.rest
+        // What the store has learned since stays: without its family a client would be asked to sign in again.
+        let isOlder = olderClients.contains(client.folded)
         // An empty family says the same as none, but an export is to give it back as it was.
-        if family?.isEmpty == true { rest["family_id"] = "" }
+        if family?.isEmpty == true, !isOlder { rest["family_id"] = "" }
         let isRepeated = !clients.insert([client.folded, environment]).inserted
         let isChanged = try session.saveAppMetadata(
             client: client,
             environment: environment,
             family: family.flatMap { $0.isEmpty ? nil : $0 },
             extra: rest,
-            onlyFills: isRepeated
+            onlyFills: isRepeated || isOlder
         )
         count(isChanged, \.appMetadata, account: nil)
     }
 
-    /// Notes when an ID token was issued, beside the newest ones that the store had before this document.
-    private mutating func noteIssue(of token: IDTokenRow, _ claims: Claims, account: Int64) throws {
-        guard let issued = claims.issuedAt?.unixSeconds, !session.newAccounts.contains(account) else { return }
-        let client = token.clientID.folded
-        let keys = [[client], [client, token.realmFold]]
-        let isKnown = keys.allSatisfy { issues[account]?[$0] != nil }
-        let stored = isKnown ? [] : try session.idTokens(account, client: client, leavingOutDamaged: true)
-        for key in keys {
-            let alike = stored.filter { key.count == 1 || $0.tenantID == token.realmFold }
-            let newest = alike.compactMap { $0.idToken.claims.issuedAt?.unixSeconds }.max()
-            var time = issues[account]?[key] ?? ImportedTime(stored: newest, imported: issued)
-            time.imported = max(time.imported, issued)
-            issues[account, default: [:]][key] = time
-        }
+    /// Reads when the ID tokens of an account and a client were issued that the store had before this document: once,
+    /// as each of them is opened for it.
+    private mutating func readIssues(of client: String, account: Int64) throws {
+        let client = client.folded
+        guard !session.newAccounts.contains(account), issues[account]?[client] == nil else { return }
+        let stored = try session.idTokens(account, client: client, leavingOutDamaged: true)
+        issues[account, default: [:]][client] = ImportedIssues(stored)
     }
 
     /// Notes when an access token was stored, which tells how old the refresh token is that has no time beside it.

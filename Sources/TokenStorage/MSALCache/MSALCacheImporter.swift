@@ -23,8 +23,8 @@ struct MSALCacheImporter {
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
 
-    /// When the newest ID tokens were issued, by account and client, and by account, client and tenant: at any host.
-    var issues: [Int64: [[String]: ImportedTime]] = [:]
+    /// When ID tokens were issued, by account and client.
+    var issues: [Int64: [String: ImportedIssues]] = [:]
 
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
@@ -35,6 +35,9 @@ struct MSALCacheImporter {
     /// What there was an entry for up to now: profiles, and clients by their folded id and host.
     let profiles = ImportedProfiles()
     var clients: Set<[String]> = []
+
+    /// The clients, folded, that the document is older of than what the store had.
+    private(set) var olderClients: Set<String> = []
 
     /// The tokens of accounts that have many.
     var accessTokens = TokenIndex()
@@ -75,6 +78,8 @@ struct MSALCacheImporter {
     ) throws {
         let entries = RowProgress(progress, total: index.entryCount, unit: "entries")
         for bucket in Self.order {
+            // By then every token has told its age.
+            if bucket == .appMetadata { olderClients = clientsOfOlderTokens() }
             for found in index.buckets where found.name == bucket.rawValue {
                 try take(bucket, found, bytes, entries)
             }
@@ -273,7 +278,9 @@ extension MSALCacheImporter {
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreConnection.accountMetadataBucket {
                 guard value.oddity == nil else { continue }
-                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged)
+                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged) {
+                    age(of: $0, client: $1) == .older
+                }
             }
             try progress.advance()
         }

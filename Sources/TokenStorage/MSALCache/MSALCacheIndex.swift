@@ -164,7 +164,7 @@ struct MSALCacheIndex {
             buckets.append(Bucket(name: name, rawName: rawName, offset: offset, entries: isObject ? entries : nil))
         }
         try reader.end()
-        return buckets
+        return buckets.merged()
     }
 }
 
@@ -188,6 +188,39 @@ private final class ReadingProgress {
             try handler?(TokenStore.Progress(done: offset, total: total, unit: "bytes"))
         } catch {
             self.error = error
+        }
+    }
+}
+
+extension [MSALCacheIndex.Bucket] {
+    /// The buckets with those of one name as one, which has the entries of all of them.
+    ///
+    /// Of values that are kept as a whole the last one counts. Names are compared byte by byte.
+    fileprivate func merged() -> Self {
+        // Hardly a document repeats one. Names that look alike are one here, which only makes for more work.
+        guard Set(map(\.name)).count < count else { return self }
+        var places: [[UInt8]: Int] = [:]
+        var last: Self = []
+        var entries: [[MSALCacheIndex.Entry]] = []
+        for bucket in self {
+            let isWhole = bucket.entries?.isEmpty ?? true
+            let name = bucket.rawName.map { [0xFF] + [UInt8]($0.utf8) } ?? [UInt8](bucket.name.utf8)
+            let place = places[[isWhole ? 1 : 0] + name, default: last.count]
+            if place == last.count {
+                places[[isWhole ? 1 : 0] + name] = place
+                last.append(bucket)
+                entries.append([])
+            }
+            last[place] = bucket
+            entries[place] += bucket.entries ?? []
+        }
+        return zip(last, entries).map { bucket, entries in
+            MSALCacheIndex.Bucket(
+                name: bucket.name,
+                rawName: bucket.rawName,
+                offset: bucket.offset,
+                entries: bucket.entries == nil ? nil : entries
+            )
         }
     }
 }

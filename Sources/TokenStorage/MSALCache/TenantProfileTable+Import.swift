@@ -25,7 +25,8 @@ extension StoreConnection {
         let (token, row) = (described.token, described.account)
         let domain = token.realm.folded
         guard domain != token.realmFold, domain.utf8.contains(UInt8(ascii: ".")), Cloud.hasTenants(token.environment),
-            let account = try account(row)?.id
+            // Without its tenants, of which there may be as many.
+            let account = try accountID(row)
         else { return }
         for host in Cloud.hosts(with: token.environment) {
             guard let authority = try? Authority(parsing: "https://\(host)/\(domain)") else { continue }

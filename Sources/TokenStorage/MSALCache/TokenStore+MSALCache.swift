@@ -225,7 +225,8 @@ struct MSALEntity {
         guard let environment = HostAndPort.named(try requiredKey("environment"), usualPort: 443) else {
             throw MSALRejection("its environment is not a host")
         }
-        return environment
+        // Rows are told apart by it, and capital letters name no other host. MSAL for Python writes small ones, too.
+        return environment.lowercased()
     }
 
     /// Takes a text that rows are found by, if there is one.

@@ -91,6 +91,22 @@ struct ImportConflictTests {
         #expect(try fixture.rows(bucket).map { $0["secret"] } == ["e"])
     }
 
+    @Test func `buckets of one name are one, and nothing changes twice`() throws {
+        let tokens = ["a", "b"].map { JSONValue.accessToken($0, "s1").serialized }
+        let document = """
+            {"AccessToken": {"k": \(tokens[0])}, "AccessToken": {"k": \(tokens[1])},
+            "Private": 1, "Private": 2, "Notes": {"m": 1, "n": 1}, "Notes": {"n": 2}}
+            """
+        let fixture = try TestStore()
+        #expect(try fixture.store.take(document).accessTokens == 1)
+        #expect(try fixture.store.take(document).changes == 0)
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["b"])
+        let export = try fixture.export()
+        #expect(export["Private"] == 2)
+        #expect(export["Notes"]["m"] == 1)
+        #expect(export["Notes"]["n"] == 2)
+    }
+
     @Test func `of a key that is repeated the last entry counts, unless it makes no sense`() throws {
         let rows = ["a1", "a2"].map { JSONValue.accessToken($0, "s1").serialized }
         let document = #"{"AccessToken":{"k":\#(rows[0]),"k":\#(rows[1])},"Private":{"k":1,"k":2}}"#

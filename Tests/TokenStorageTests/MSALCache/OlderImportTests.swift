@@ -37,6 +37,28 @@ struct OlderImportTests {
         }
     }
 
+    @Test func `an older document neither signs an account out nor takes its client out of a family`() throws {
+        func snapshot(_ name: String, at issued: Int64, _ state: JSONValue, _ family: JSONValue) -> JSONValue {
+            let item: JSONValue = ["client_id": "cid", "sign_in_state": state]
+            let record: JSONValue = ["client_id": "cid", "account_metadata_map": ["u1.t1": item]]
+            return document(name, at: issued).with([
+                "AppMetadata": ["k": .appMetadata(["family_id": family])], "AccountMetadataMap": ["cid": record],
+            ])
+        }
+        let newer = snapshot("new", at: Fixture.now - 90, "signed_in", "1")
+        for family: JSONValue in [nil, ""] {
+            let older = snapshot("old", at: Fixture.now - 900, "signed_out", family)
+            for documents in [[newer, older], [older, newer], [older, newer, older]] {
+                let fixture = try TestStore()
+                for document in documents { try fixture.take(document) }
+                #expect(try fixture.store.signInState(of: Fixture.account, client: "cid") == .signedIn)
+                #expect(try fixture.rows("AppMetadata").map { $0["family_id"] } == ["1"])
+                let record = try fixture.export()["AccountMetadataMap"]["cid"]["account_metadata_map"]
+                #expect(record["u1.t1"]["sign_in_state"] == "signed_in")
+            }
+        }
+    }
+
     @Test(arguments: ["t1", "organizations"], ["t1", "organizations"])
     func `a newer document renames an account, whatever it calls the tenant`(first: String, second: String) throws {
         func document(_ name: String, at issued: Int64, in realm: String) -> JSONValue {

@@ -62,8 +62,31 @@ struct PortTests {
             return .cache(refreshTokens: [.refreshToken("r", row)], accounts: [.account(row)])
         }
         let fixture = try TestStore(document(host + ":443"))
-        #expect(try fixture.store.accounts().map(\.environment) == [host])
+        #expect(try fixture.store.accounts().map(\.environment) == [host.lowercased()])
         #expect(try fixture.take(document(host)).changes == 0)
+    }
+
+    @Test func `capital letters in the name of a host make no other account, profile or token`() throws {
+        func document(_ host: String, _ name: String, at time: Int64) -> JSONValue {
+            let row: KeyValuePairs<String, JSONValue> = ["environment": .string(host)]
+            let accessToken = JSONValue.accessToken("a-" + name, "s1", row)
+            let refreshToken = JSONValue.refreshToken("r-" + name, row)
+            return .cache(
+                accessTokens: [accessToken.with(["cached_at": .seconds(time)])],
+                refreshTokens: [refreshToken.with(["last_modification_time": .seconds(time)])],
+                idTokens: [.idToken(Fixture.claims(["iat": .number("\(time)")]), row)],
+                accounts: [.account(row)],
+                appMetadata: [.appMetadata(row)]
+            )
+        }
+        let fixture = try TestStore(document("Login.MicrosoftOnline.COM", "old", at: Fixture.now - 900))
+        try fixture.take(document(Fixture.host, "new", at: Fixture.now - 90))
+        for bucket in ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"] {
+            let hosts = try fixture.rows(bucket).map { $0["environment"] }
+            #expect(hosts == [.string(Fixture.host)], "\(bucket)")
+        }
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a-new"])
+        #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r-new"])
     }
 
     @Test func `the usual port of an issuer makes no other account of Microsoft's kind`() throws {

@@ -158,4 +158,49 @@ struct QueryPlanTests {
         let (few, many) = (try steps(300), try steps(1_200))
         #expect(many < few * 8, "\(few) and \(many)")
     }
+
+    /// The rows that the statements of a connection return; most of them are opened.
+    private final class Rows {
+        var count = 0
+
+        func attach(to connection: Connection) {
+            sqlite3_trace_v2(
+                connection.sqlite.handle,
+                UInt32(SQLITE_TRACE_ROW),
+                { _, context, _, _ in
+                    guard let context else { return 0 }
+                    Unmanaged<Rows>.fromOpaque(context).takeUnretainedValue().count += 1
+                    return 0
+                },
+                Unmanaged.passUnretained(self).toOpaque()
+            )
+        }
+    }
+
+    @Test(arguments: ["", ".example"])
+    func `an import of a guest in many tenants reads no more for each, nor does it again`(domain: String) throws {
+        func rows(_ count: Int) throws -> (first: Int, second: Int) {
+            let fixture = try TestStore()
+            let tokens = (0..<count).map { number in
+                JSONValue.idToken(
+                    Fixture.claims(["tid": .string("tenant\(number)")]),
+                    ["realm": .string("tenant\(number)\(domain)")]
+                )
+            }
+            let document = JSONValue.cache(idTokens: tokens, accounts: [.account()])
+            let rows = Rows()
+            try fixture.store.withWriter { rows.attach(to: $0.connection) }
+            try fixture.take(document)
+            let first = rows.count
+            #expect(try fixture.take(document).changes == 0)
+            try fixture.store.withWriter { session in
+                sqlite3_trace_v2(session.connection.sqlite.handle, 0, nil, nil)
+                #expect(first > count)
+            }
+            return (first, rows.count - first)
+        }
+        let (few, many) = (try rows(50), try rows(200))
+        #expect(many.first < few.first * 6, "\(few) and \(many)")
+        #expect(many.second < few.second * 6, "\(few) and \(many)")
+    }
 }

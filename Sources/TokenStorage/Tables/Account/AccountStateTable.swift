@@ -58,6 +58,14 @@ extension StoreConnection {
         ) { $0.text(0) }
     }
 
+    /// The rows of the accounts that have signed out of a client, and stay for others.
+    func signedOutRows(client: String) throws -> [Int64] {
+        try connection.all(
+            "SELECT account_id FROM account_state WHERE client_fold = ?1 AND state = 'signed_out' ORDER BY account_id",
+            .text(client.folded)
+        ) { $0.integer(0) }
+    }
+
     /// When the person signed in to a client, and when the account was last used, in Unix seconds; nil where that is
     /// not known, as after an import or a refusal.
     func sessionTimes(of id: Account.ID, client: String) throws -> (signIn: Int64, lastUse: Int64)? {
