@@ -53,7 +53,7 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
     /// The same request for the browser, if ``isBrowserRequired``.
     public let browserRequest: InteractiveRequest?
 
-    /// Whether the flow must continue in a browser.
+    /// Whether the flow must continue in a browser, as where the person has to consent to a scope.
     public var isBrowserRequired: Bool { kind == .browserRequired }
 
     /// An error that no answer of a native endpoint is behind.
@@ -88,21 +88,18 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
         let kind: Kind =
             switch failure.cause {
             case .redirect: .browserRequired
-            case .refused: judge(failure) ?? .generalError
+            case .refused(let error, _): judge(failure) ?? (error.needsPage ? .browserRequired : .generalError)
             case .failed, .unexpected: .generalError
             }
         self.kind = kind
         remedy = failure.remedy ?? Self.remedy(kind, failure.refusal)
-        switch failure.cause {
-        case .redirect:
-            underlyingError = nil
-            browserRequest = flow.browserRequest
-            return
-        case .refused(let error, _): underlyingError = error
-        case .failed(let error): underlyingError = error
-        case .unexpected: underlyingError = nil
-        }
-        browserRequest = nil
+        browserRequest = kind == .browserRequired ? flow.browserRequest(wanting: failure.refusal?.claims) : nil
+        underlyingError =
+            switch failure.cause {
+            case .refused(let error, _): error
+            case .failed(let error): error
+            case .redirect, .unexpected: nil
+            }
     }
 }
 

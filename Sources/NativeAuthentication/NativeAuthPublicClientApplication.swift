@@ -92,7 +92,9 @@ public final class NativeAuthPublicClientApplication: Sendable {
             let names = error.invalidAttributes
             if error.refusal(at: .signUpStart)?.isInvalidAttributes(names) == true { return .attributesInvalid(names) }
             throw SignUpStartError(error, in: flow) { failure in
-                failure.refusal(at: .signUpStart).flatMap { SignUpStartErrorKind(refused: $0) }
+                failure.refusal(at: .signUpStart).flatMap {
+                    SignUpStartErrorKind(refused: $0, saying: failure.wholeDescription ?? "")
+                }
             }
         }
     }
@@ -121,8 +123,7 @@ public final class NativeAuthPublicClientApplication: Sendable {
 
 extension SignUpStartErrorKind {
     /// nil: a general error.
-    fileprivate init?(refused refusal: OAuthError) {
-        let text = refusal.serverDescription ?? ""
+    fileprivate init?(refused refusal: OAuthError, saying text: String) {
         // One number is for every parameter; the text says which.
         let isAboutUsername =
             refusal.code == .invalidRequest && refusal.numbers.first == 90_100
@@ -167,12 +168,23 @@ extension NativeAuthPublicClientApplication {
     }
 
     private func accounts(in store: TokenStore) throws -> [NativeAuthUserAccount] {
-        let found = try ownAccounts(in: store).compactMap { account in
-            try store.idTokens(of: account.id, client: configuration.clientID).first.map { (account, $0) }
+        let own = try ownAccounts(in: store)
+        let found = try own.compactMap { account -> FoundAccount? in
+            let token = try store.idTokens(of: account.id, client: configuration.clientID).first
+            // The clock may have been set back since, and several may be used within a second: the record knows better.
+            let use = own.count > 1 ? try lastUse(of: account.id, [.signIn, .refresh], in: store) : 0
+            return token.map { FoundAccount(account: account, token: $0, lastUse: use) }
         }
-        return found.sorted { $0.1.updatedAt > $1.1.updatedAt }.map { account, token in
-            NativeAuthUserAccount(application: self, account: account, idToken: token.idToken, scope: Scope([]))
+        return found.sorted { ($0.lastUse, $0.token.updatedAt) > ($1.lastUse, $1.token.updatedAt) }.map { found in
+            let idToken = found.token.idToken
+            return NativeAuthUserAccount(application: self, account: found.account, idToken: idToken, scope: Scope([]))
         }
+    }
+
+    private struct FoundAccount {
+        let account: Account
+        let token: StoredIDToken
+        let lastUse: Int64
     }
 
     /// Goes on in a browser with what an error calls for: ``NativeAuthError/browserRequest``.
@@ -214,9 +226,9 @@ extension NativeAuthPublicClientApplication {
         if !configuration.allowsSeveralAccounts {
             do {
                 // Of several that sign in at once the last one stays.
-                let own = try lastSignIn(of: result.account.id, in: store)
+                let own = try lastUse(of: result.account.id, [.signIn], in: store)
                 for other in try ownAccounts(in: store) where other.id != result.account.id {
-                    guard try lastSignIn(of: other.id, in: store) <= own else { continue }
+                    guard try lastUse(of: other.id, [.signIn], in: store) <= own else { continue }
                     try store.removeAccount(other.id, client: configuration.clientID)
                 }
             } catch {
@@ -247,10 +259,12 @@ extension NativeAuthPublicClientApplication {
             || account.id.hasIssuer && account.environment == configuration.authority.environment
     }
 
-    /// The entry of the record of use that tells of the account's last sign-in; 0 where none is left.
-    private func lastSignIn(of account: Account.ID, in store: TokenStore) throws -> Int64 {
+    /// The last entry of these kinds that the record of use has of the account; 0 where none is left.
+    private func lastUse(of account: Account.ID, _ kinds: Set<StoreEvent.Kind>, in store: TokenStore) throws -> Int64 {
         let client = configuration.clientID.lowercased()
-        let event = try store.events(of: account).first { $0.kind == .signIn && $0.clientID?.lowercased() == client }
+        let event = try store.events(of: account).first { event in
+            kinds.contains(event.kind) && event.clientID?.lowercased() == client
+        }
         return event?.id ?? 0
     }
 }

@@ -128,10 +128,23 @@ extension SignInError {
         SignInError(
             .pushedRequests,
             "\(issuer.issuer) takes only requests that were pushed to it (RFC 9126), which is not done here",
-            issuer.deviceAuthorizationEndpoint == nil
-                ? Remedy(.askOperator, "ask its operator to take other requests of this client")
-                : Remedy(.useDevice, "sign in with a device code")
+            withoutPage(issuer)
         )
+    }
+
+    package static func signedRequests(_ issuer: IssuerMetadata) -> SignInError {
+        SignInError(
+            .metadata,
+            "\(issuer.issuer) takes only requests that are signed (RFC 9101), which is not done here",
+            withoutPage(issuer)
+        )
+    }
+
+    /// How to sign in where the issuer's page cannot be asked for.
+    private static func withoutPage(_ issuer: IssuerMetadata) -> Remedy {
+        issuer.deviceAuthorizationEndpoint == nil
+            ? Remedy(.askOperator, "ask its operator to take other requests of this client")
+            : Remedy(.useDevice, "sign in with a device code")
     }
 
     package static func noBrowser(

@@ -121,6 +121,21 @@ struct AccountTests {
         }
     }
 
+    @Test func `D7: the account last signed in or refreshed is the current one, whatever the clock says`() async throws
+    {
+        try await NativeScene.open { scene in
+            let app = try scene.app("pwd-app") { $0.allowsSeveralAccounts = true }
+            let ana = try await scene.signInAna(in: app).account.id
+            let bo = try await scene.signInBo(in: app)
+            #expect(try await app.accounts().map(\.account.id) == [bo.account.id, ana])
+            scene.provider.clock.set(to: NativeScene.start - 60)
+            _ = try await scene.signInAna(in: app)
+            #expect(try await app.currentAccount()?.account.id == ana)
+            _ = try await bo.accessToken(for: NativeScene.toDo)
+            #expect(try await app.currentAccount()?.account.id == bo.account.id)
+        }
+    }
+
     @Test func `N48, S59: a custom attribute is read by its claim's name`() async throws {
         try await NativeScene.open { (scene: NativeScene) async throws in
             #expect(try await scene.signInAna().accountClaims[path: "loyalty"]?.text == "gold-17")

@@ -85,6 +85,40 @@ struct AnswerTests {
         }
     }
 
+    @Test(arguments: ["country", "string"])
+    func `a refused password that is a word leaves the attributes as they are`(word: String) async throws {
+        try await NativeScene.open { scene in
+            let start = try await scene.app("pwd-app").signUp(SignUpParameters(username: NativeScene.new)).codeState
+            let state = try await start.submitCode(scene.code(to: NativeScene.new)).passwordState
+            #expect(try await failure(of: state.submitPassword, Secret(word)).isInvalidPassword)
+            let page = try await state.submitPassword(NativeScene.newPassword).attributesState
+            #expect(page.attributes.map(\.name) == ["country"])
+            #expect(page.attributes.map(\.type) == ["string"])
+        }
+    }
+
+    @Test func `a wrong password that is a word leaves the channel of a code as it is`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app("mfa-app").signIn(SignInParameters(username: NativeScene.cleo))
+                .passwordState
+            #expect(try await failure(of: state.submitPassword, Secret("email")).isInvalidPassword)
+            let choice = try await state.submitPassword(NativeScene.cleosPassword).mfaState
+            let method = try #require(choice.authMethods.first { $0.channelTargetType.isEmailType })
+            #expect(try await choice.requestChallenge(method).delivery.channelTargetType.isEmailType)
+        }
+    }
+
+    @Test func `a malformed address is refused as one, also with a password that is a word of the refusal`()
+        async throws
+    {
+        try await NativeScene.open { scene in
+            let parameters = SignUpParameters(username: "nobody", password: Secret("valid"))
+            let error = try await failure(of: scene.app("pwd-app").signUp, parameters)
+            #expect(error.isInvalidUsername)
+            #expect(error.reason == "the issuer answered invalid_request")
+        }
+    }
+
     @Test(arguments: ["", #","code_length":null"#, #","code_length":-1"#, #","code_length":1000000000000"#])
     func `a code whose length is not known is not asked for`(length: String) async throws {
         try await NativeScene.open { scene in

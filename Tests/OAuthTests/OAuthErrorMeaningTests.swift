@@ -16,6 +16,8 @@ struct OAuthErrorMeaningTests {
             ("access_denied", nil, .interactionRequired), ("server_error", nil, .transient),
             ("temporarily_unavailable", nil, .transient), ("rate_limit_exceeded", nil, .transient),
             ("too_many_attempts", nil, .transient), ("internal_failure", nil, .transient),
+            ("internal_error", nil, .transient), ("fatal_error", nil, .transient),
+            ("service_unavailable", nil, .transient), ("ratelimited", nil, .transient),
             ("moon_phase", "waning", .interactionRequired),
         ] as [(String, String?, OAuthError.Meaning)]
     )

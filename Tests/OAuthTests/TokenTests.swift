@@ -44,6 +44,9 @@ struct ScopeTests {
         #expect(!Scope("a openid").intersects("b openid"))
         #expect(Scope("openid").intersects("profile"))
         #expect(!Scope("openid").intersects("a"))
+        #expect(!Scope("a Email").intersects("b email openid"))
+        #expect(!Scope("email").intersects("a email"))
+        #expect(Scope("email openid").intersects("profile"))
         #expect(Set([Scope("a b"), Scope("B A")]).count == 1)
     }
 }

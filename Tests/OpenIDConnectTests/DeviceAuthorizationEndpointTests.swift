@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import OAuth
 import OpenIDConnect
+import Synchronization
 import Testing
 
 /// What issuers answer to a device (RFC 8628 §3.2), over HTTP.
@@ -43,6 +44,24 @@ struct DeviceAuthorizationEndpointTests {
         let text = try await answer(body(["interval": "7", "expires_in": 60]))
         #expect(text.interval == .seconds(7))
         #expect(text.lifetime == .seconds(60))
+    }
+
+    @Test func `codes are asked for again where the connection closes under the request`() async throws {
+        let isFirst = Mutex(true)
+        let answer = body()
+        let server = try RawServer { _ in
+            let isClosing = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return isClosing ? "" : "HTTP/1.1 200 OK\r\nContent-Length: \(answer.utf8.count)\r\n\r\n\(answer)"
+        }
+        defer { server.stop() }
+        let endpoint = DeviceAuthorizationEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
+        var form = FormParameters()
+        form.append("client_id", "app")
+        #expect(try await endpoint.send(form, now: 1_000).userCode == "ABCD-EFGH")
+        #expect(server.requests.count == 2)
     }
 
     @Test func `a byte order mark before an answer is ignored`() async throws {

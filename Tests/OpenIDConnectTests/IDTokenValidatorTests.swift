@@ -129,6 +129,21 @@ struct IDTokenValidatorTests {
         #expect(throws: Never.self) { try validator.checkSignature(of: token(algorithm), keys: keys) }
     }
 
+    @Test(arguments: ["https://accounts.google.com", "https://i.example"])
+    func `Google's issuer may lack its scheme, and no other issuer may`(issuer: String) throws {
+        var validator = IDTokenValidator(issuer: issuer, clientID: "app")
+        validator.nonce = "n"
+        for (scheme, isGood) in [("https://", true), ("", issuer.hasSuffix("google.com")), ("http://", false)] {
+            let named = scheme + String(issuer.dropFirst("https://".count))
+            let token = try self.token { $0.set("iss", "\"\(named)\"") }
+            if isGood {
+                #expect(throws: Never.self) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+            } else {
+                #expect(throws: IDTokenFlaw.issuer) { try validator.checkClaims(of: token, clocks: [Draft.now]) }
+            }
+        }
+    }
+
     @Test(arguments: ["RS256", "PS256", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"])
     func `the hash of an access token is checked where there is one`(algorithm: String) throws {
         let secret = Secret("an access token")

@@ -129,6 +129,20 @@ struct ForgeryTests {
         #expect(!issuer.hasAsked)
     }
 
+    @Test(arguments: [true, false])
+    func `an issuer that wants signed requests is refused before the browser opens`(hasDevice: Bool) async throws {
+        let issuer = try ForgedIssuer([
+            "require_signed_request_object": .bool(true),
+            "device_authorization_endpoint": hasDevice ? "http://127.0.0.1:1/device" : .null,
+        ])
+        let error = try await signInError { _ = try await issuer.signIn { _, _ in "" } }
+        #expect(error?.code == .metadata)
+        #expect(error?.problem.contains("RFC 9101") == true)
+        #expect(error?.remedy?.code == (hasDevice ? Remedy.Code.useDevice : .askOperator))
+        #expect(try issuer.isUntouched)
+        #expect(!issuer.hasAsked)
+    }
+
     @Test func `keys of 100 MB are refused before the browser opens`() async throws {
         let issuer = try ForgedIssuer()
         issuer.issuer.answer(.init(String(repeating: " ", count: 100 << 20)), at: "/op/keys")

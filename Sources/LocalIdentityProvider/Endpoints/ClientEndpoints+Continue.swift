@@ -129,12 +129,13 @@ extension ClientEndpoints {
     }
 
     func pollReset() async throws -> Reply {
-        let flow = try await open()
+        var flow = try await open()
         let isPending = await state.users.isResetPending(flow.userID ?? "")
         guard !isPending else { return .object(["status": "in_progress"]) }
-        return .object([
-            "status": "succeeded", "continuation_token": try await token(flow, for: .tokens),
-            "expires_in": .integer(Lifetime.continuationToken),
-        ])
+        // The answer may be lost on its way, so that the same token may ask once more, until there are tokens.
+        flow.step = .tokens
+        let next = JSONValue.string(try await state.flows.reissue(flow, at: exchange.route))
+        let expiry = JSONValue.integer(Lifetime.continuationToken)
+        return .object(["status": "succeeded", "continuation_token": next, "expires_in": expiry])
     }
 }

@@ -31,6 +31,14 @@ struct NativeConnection: Sendable {
         within limit: Duration? = nil
     ) async throws(NativeRequestFailure) -> NativeResponse {
         let request = await request(endpoint, form, correlationID)
+        // Now it is certain that the issuer has nothing of it; what a transport throws does not tell.
+        guard !Task.isCancelled else {
+            throw NativeRequestFailure(
+                cause: .failed(CancellationError()),
+                correlationID: correlationID,
+                isUnsent: true
+            )
+        }
         let limits = configuration.tokenOptions.limits
         let response: HTTPResponse
         do {

@@ -115,12 +115,12 @@ struct NativeFlow: Sendable {
         NativeRequestFailure(cause: .failed(error), correlationID: correlationID, isUnsent: true)
     }
 
-    /// The same for a browser.
-    var browserRequest: InteractiveRequest {
+    /// The same for a browser, with the claims that the issuer asks for, else those of the flow.
+    func browserRequest(wanting asked: String?) -> InteractiveRequest {
         var request = InteractiveRequest(scope: scope)
         request.authority = configuration.authority
         request.loginHint = username
-        request.claims = claims
+        request.claims = asked.flatMap { try? JSONValue(parsing: $0) } ?? claims
         request.prompt = isSignUp ? .create : nil
         return request
     }

@@ -68,6 +68,12 @@ struct NativeRequestFailure: Error {
         return object["error_uri"]?.text
     }
 
+    /// What the issuer says of its refusal, with all that it may repeat: to be judged by, and never shown.
+    var wholeDescription: String? {
+        guard case .refused(_, let object) = cause else { return nil }
+        return object["error_description"]?.text
+    }
+
     /// The same, with the flow at its end.
     func ending() -> NativeRequestFailure {
         var failure = self
@@ -79,7 +85,9 @@ struct NativeRequestFailure: Error {
     func advising(_ remedy: Remedy) -> NativeRequestFailure {
         switch cause {
         case .redirect: return self
-        case .refused: break
+        case .refused(let error, _):
+            // Where consent is due, or another password, what was done is not the matter.
+            guard !error.needsPage, !error.needsNewPassword else { return self }
         case .failed(let error):
             let retries: [Remedy.Code] = [.retry, .allowMoreTime, .checkNetwork]
             if let known = (error as? any CodedError)?.remedy?.code, !retries.contains(known) { return self }

@@ -12,11 +12,14 @@ extension FormParameters {
     /// Members of those that are sent back: a code that is in one by chance stays.
     private static let returnedMembers: Set<String> = ["id"]
 
+    /// Members of those that an app acts on: a password that is a word of one by chance stays in it.
+    private static let namingMembers: Set<String> = ["name", "type", "challenge_type", "challenge_channel"]
+
     /// `object` without the secrets of this form in what is shown of it.
     func redactingShown(_ object: JSONValue.Object) -> JSONValue.Object {
         JSONValue.Object(
             object.members.map { name, value in
-                (name, Self.shownMembers.contains(name) ? redacting(value) : value)
+                (name, Self.shownMembers.contains(name) ? redacting(value, of: name) : value)
             }
         )
     }
@@ -28,21 +31,14 @@ extension FormParameters {
         return redacting(error).serverDescription?.boundedSentence
     }
 
-    private func redacting(_ value: JSONValue) -> JSONValue {
+    private func redacting(_ value: JSONValue, of name: String) -> JSONValue {
         switch value {
+        case .string(let text) where Self.returnedMembers.contains(name): .string(redactingName(text))
+        case .string(let text) where Self.namingMembers.contains(name): .string(redactingAllButWords(text))
         case .string(let text): .string(redacting(text))
-        case .array(let values): .array(values.map { redacting($0) })
+        case .array(let values): .array(values.map { redacting($0, of: name) })
         case .object(let object):
-            .object(
-                JSONValue.Object(
-                    object.members.map { name, value in
-                        guard Self.returnedMembers.contains(name), let text = value.text else {
-                            return (name, redacting(value))
-                        }
-                        return (name, .string(redactingName(text)))
-                    }
-                )
-            )
+            .object(JSONValue.Object(object.members.map { name, value in (name, redacting(value, of: name)) }))
         default: value
         }
     }

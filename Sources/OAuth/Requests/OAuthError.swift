@@ -221,8 +221,11 @@ extension OAuthError {
     package var meaning: Meaning { Meaning(self) }
 
     /// What some issuers call it when they cannot serve now, each in the words of one.
+    ///
+    /// Slack says so with status 200, and that the request may have had its effect.
     fileprivate static let outages: Set<String> = [
-        "internal_failure", "rate_limit_exceeded", "too_many_attempts", "too_many_requests",
+        "fatal_error", "internal_error", "internal_failure", "rate_limit_exceeded", "ratelimited",
+        "service_unavailable", "too_many_attempts", "too_many_requests",
     ]
 
     /// Whether a client without a secret is refused as if it had forgotten it, as Google does.

@@ -80,10 +80,15 @@ public struct Scope: Sendable {
         return Set(granted.reservedTokens.map { $0.lowercased() }).isSuperset(of: tokens.map { $0.lowercased() })
     }
 
-    /// Whether both have a token in common; reserved tokens take no part.
+    /// Whether both have a token in common; reserved tokens take no part, and neither does `email`.
     public func intersects(_ other: Scope) -> Bool {
-        isEmpty && other.isEmpty || !folded.isDisjoint(with: other.folded)
+        let (own, others) = (foldedOfAPIs, other.foldedOfAPIs)
+        return own.isEmpty && others.isEmpty || !own.isDisjoint(with: others)
     }
+
+    /// Without `email`, which asks for a claim: issuers grant it beside the scopes of any API, so that it does not tell
+    /// which API a token is for.
+    private var foldedOfAPIs: Set<Substring> { folded.subtracting(["email"]) }
 
     /// Tokens that ask for an ID token or a refresh token rather than for access
     /// ([OpenID Connect Core §5.4, §11](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)).

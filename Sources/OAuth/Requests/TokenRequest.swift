@@ -28,6 +28,10 @@ public struct TokenRequest: Sendable {
     /// §5.5](https://openid.net/specs/openid-connect-core-1_0.html#ClaimsParameter)).
     public var claims: JSONValue?
 
+    /// The API that the tokens are for ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)); stored with a refresh
+    /// token, as some issuers give a token for another API where a refresh does not name it.
+    package var resource: String?
+
     /// The key a proof-of-possession token is bound to.
     public var keyID: String?
 

@@ -137,7 +137,7 @@ public struct DPoPError: CodedError, Hashable {
         public static let downgrade = Code(rawValue: "downgrade")
         /// The issuer answered with a token that is bound, where no key was shown.
         public static let unaskedBinding = Code(rawValue: "unasked_binding")
-        /// The session is not bound to a key, or that key is gone: the user has to sign in.
+        /// The session has no key, or it is gone, or a sign-in is to have one: the user has to sign in.
         public static let noKey = Code(rawValue: "no_key")
         /// The issuer does not take the proofs of the key; ``DPoPError/refusal`` says why.
         public static let refusedProof = Code(rawValue: "refused_proof")
@@ -197,6 +197,13 @@ extension DPoPError {
         "the session is not bound to a key of this store",
         .signIn("sign in again with DPoP")
     )
+
+    /// The issuer wants a proof, and the sign-in has no key.
+    package static func unproven(_ refusal: OAuthError) -> DPoPError {
+        var error = DPoPError(.noKey, refusal.problem, .signIn("sign in with DPoP"))
+        error.refusal = refusal
+        return error
+    }
 
     package static func refusedProof(_ refusal: OAuthError) -> DPoPError {
         var error = DPoPError(

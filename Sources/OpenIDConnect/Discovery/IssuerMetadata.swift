@@ -38,6 +38,10 @@ package struct IssuerMetadata: Hashable, Sendable {
     /// ([RFC 9126 §5](https://www.rfc-editor.org/rfc/rfc9126#section-5)).
     package var requiresPushedRequests: Bool { document["require_pushed_authorization_requests"] == .bool(true) }
 
+    /// Whether a sign-in page is shown only for a request that is signed
+    /// ([RFC 9101 §10.5](https://www.rfc-editor.org/rfc/rfc9101#section-10.5)).
+    package var requiresSignedRequests: Bool { document["require_signed_request_object"] == .bool(true) }
+
     /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
     package var supportsDPoP: Bool {
         document["dpop_signing_alg_values_supported"]?.array?.contains { $0.text == "ES256" } ?? false

@@ -18,7 +18,10 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     /// - Throws: `OAuthError` for a refusal, ``IssuerUnavailable`` for 408, 429 and 5xx, ``DeviceAuthorizationError``
     ///   for any other answer, `HTTPTransportError`.
     package func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
-        let response = try await transport.send(.form(parameters, to: url), limits: limits)
+        var request = HTTPRequest.form(parameters, to: url)
+        // Codes that nobody saw end by themselves.
+        request.isIdempotent = true
+        let response = try await transport.send(request, limits: limits)
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }
         // Only an object can carry codes or an error; everything else is judged by its status.
         let object = response.jsonObject()

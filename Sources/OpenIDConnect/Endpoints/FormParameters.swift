@@ -105,6 +105,13 @@ extension FormParameters {
         return Redaction(of: long, in: name).text ?? Redaction.mark
     }
 
+    /// A name that is acted on, without the secrets that are more than a word: a refused password such as `country`
+    /// does not change the name of an attribute.
+    package func redactingAllButWords(_ name: String) -> String {
+        let others = hidden.filter { $0.count > Self.longestChance || !$0.isWord }
+        return Redaction(of: others, in: name, upTo: Self.longestText).text ?? Redaction.mark
+    }
+
     /// Whether a name that an issuer sent has a secret in it.
     ///
     /// A short one may be in a plain word by chance: the password `password` leaves `password_too_weak` as it is.

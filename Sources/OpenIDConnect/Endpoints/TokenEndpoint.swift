@@ -258,15 +258,17 @@ package struct RevocationEndpoint: Sendable {
         // RFC 7009 §2.2: a token that has ended already is not an error.
         request.isIdempotent = true
         let response = try await transport.send(request, limits: limits)
-        guard !response.isSuccess else { return }
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response) }
         // Only an object can carry an OAuth error; everything else is judged by its status.
         let object = response.jsonObject()
+        // Some issuers send errors with status 200.
         if let refusal = object.flatMap({ OAuthError($0, status: response.status) }) {
             // Google's word for one that has ended already; with 401 it is about who asks (RFC 6750 §3.1).
-            guard response.status != 400 || refusal.code.rawValue != "invalid_token" else { return }
+            let mayBeOfToken = response.isSuccess || response.status == 400
+            guard !mayBeOfToken || refusal.code.rawValue != "invalid_token" else { return }
             throw form.redacting(refusal)
         }
+        guard !response.isSuccess else { return }
         throw UnusableAnswer(status: response.status, isJSON: object != nil)
     }
 }

@@ -118,11 +118,16 @@ package struct IDTokenValidator: Sendable {
         return seconds
     }
 
+    private static let google = "https://accounts.google.com"
+
     /// Whether a token's issuer is the one expected.
     ///
-    /// Microsoft's metadata for many tenants has a place for the tenant where the token has its id.
+    /// Microsoft's metadata for many tenants has a place for the tenant where the token has its id. Google leaves
+    /// `https://` out for older clients (OpenID Connect Core §15.6.2).
     private static func isSame(_ expected: String, _ found: String, _ claims: Claims) -> Bool {
-        guard expected.contains("{tenantid}") else { return expected.isExactly(found) }
+        guard expected.contains("{tenantid}") else {
+            return expected.isExactly(found) || expected.isExactly(google) && google.isExactly("https://" + found)
+        }
         guard let tenant = claims.tenantID, ClientInfo.isTenantID(tenant) else { return false }
         return expected.replacing("{tenantid}", with: tenant).isExactly(found)
     }

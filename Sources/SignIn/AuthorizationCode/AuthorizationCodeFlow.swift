@@ -203,7 +203,9 @@ private struct CodeExchange: Sendable {
         let bounded = BoundedTransport(transport, end: .now + limits.total)
         let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
-        let answer = try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
+        let answer = try await sent.dpopKey.explainingRefusal {
+            try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
+        }
         var request = TokenRequest(
             clientID: sent.clientID,
             authority: authority,
@@ -211,6 +213,7 @@ private struct CodeExchange: Sendable {
             grant: .authorizationCode
         )
         request.newKey = sent.dpopKey?.stored
+        request.resource = sent.resource
         do {
             try dpop.check(answer.response, boundTo: request.newKey)
             let idToken = try await checked(answer, now: now)
@@ -256,6 +259,17 @@ extension Issuer {
         let bounded = BoundedTransport(transport, end: .now + limits.total)
         let proving = key?.proving(over: bounded, accessToken: response.accessToken, now: now)
         return UserInfoEndpoint(url, transport: proving ?? bounded, limits: limits)
+    }
+}
+
+extension DPoPKey? {
+    /// Runs a token request, whose refusal for want of a proof says to sign in with a key where there is none.
+    func explainingRefusal<Answer: Sendable>(_ request: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await request()
+        } catch let error as OAuthError where self == nil && error.isAboutProof {
+            throw DPoPError.unproven(error)
+        }
     }
 }
 

@@ -41,6 +41,7 @@ struct AuthorizationRequest: Sendable {
         }
         // Its page would not come back.
         guard !issuer.requiresPushedRequests else { throw .pushedRequests(issuer) }
+        guard !issuer.requiresSignedRequests else { throw .signedRequests(issuer) }
         var form = FormParameters()
         form.append("client_id", clientID)
         form.append("response_type", "code")

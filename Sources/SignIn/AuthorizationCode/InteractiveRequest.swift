@@ -36,7 +36,8 @@ public struct InteractiveRequest: Hashable, Sendable {
 
     /// Parameters that the issuer knows and OAuth does not, such as `audience` or `ui_locales`.
     ///
-    /// The code is redeemed with `resource` as well ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)).
+    /// The code is redeemed with `resource` as well, and refreshes sent ([RFC
+    /// 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     public var extraParameters: [String: String] = [:]
 
     /// How the issuer is to hand over its answer.

@@ -40,7 +40,8 @@ public struct DeviceCodeFlow: Sendable {
 
     /// Parameters that the issuer knows and OAuth does not, such as `audience`.
     ///
-    /// The codes are redeemed with `resource` as well ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)).
+    /// The codes are redeemed with `resource` as well, and refreshes sent ([RFC
+    /// 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     public var extraParameters: [String: String] = [:]
 
     /// Microsoft's `xms_cc`: what the client can do, such as `CP1`.
@@ -94,6 +95,7 @@ public struct DeviceCodeFlow: Sendable {
             let lifetime = authorization.lifetime
             var request = TokenRequest(clientID: clientID, authority: authority, scope: scope, grant: .deviceCode)
             request.newKey = key?.stored
+            request.resource = extraParameters["resource"]
             return PendingDevice(
                 authorization: authorization,
                 flow: self,
@@ -156,7 +158,9 @@ public struct PendingDevice: Sendable {
         let bounded = BoundedTransport(flow.transport, end: .now + flow.limits.total)
         let transport = key?.proving(over: bounded, servers: servers, now: flow.now) ?? bounded
         let endpoint = TokenEndpoint(metadata.tokenEndpoint, transport: transport, limits: flow.limits)
-        return try await endpoint.sendToTheEnd(grant, form, now: flow.seconds, patience: flow.patience)
+        return try await key.explainingRefusal {
+            try await endpoint.sendToTheEnd(grant, form, now: flow.seconds, patience: flow.patience)
+        }
     }
 
     /// Waits until the person has decided, and returns the tokens, checked and not yet stored.

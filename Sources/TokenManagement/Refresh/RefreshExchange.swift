@@ -68,6 +68,7 @@ struct RefreshExchange: Sendable {
             grant: .refreshToken
         )
         wire.askedScope = request.scope
+        wire.resource = token.resource
         wire.keyID = key?.thumbprint ?? request.keyID
         let form = form(token, scope: scope.sent)
         func response() async throws -> RefreshResponse {
@@ -161,6 +162,8 @@ struct RefreshExchange: Sendable {
         form.append("client_id", decider.clientID)
         form.append("refresh_token", token.secret)
         form.append("scope", scope)
+        // RFC 8707 §2.2: without it an issuer may answer with a token for another API.
+        form.append("resource", token.resource)
         if issuer.authority.issuer == nil { form.append("client_info", "1") }
         let claims = JSONValue.merging(claims: request.claims, capabilities: options.clientCapabilities)
         form.append("claims", claims?.serialized)

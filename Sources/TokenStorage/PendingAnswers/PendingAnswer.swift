@@ -133,6 +133,7 @@ extension TokenRequest {
         members["askedScope"] = askedScope.map { .string($0.text) }
         members["username"] = username.map { .string($0) }
         members["claims"] = claims
+        members["resource"] = resource.map { .string($0) }
         members["keyID"] = keyID.map { .string($0) }
         return members
     }
@@ -151,6 +152,7 @@ extension TokenRequest {
         askedScope = members["askedScope"]?.text.map { Scope($0) }
         username = members["username"]?.text
         claims = members["claims"]
+        resource = members["resource"]?.text
         keyID = members["keyID"]?.text
     }
 }

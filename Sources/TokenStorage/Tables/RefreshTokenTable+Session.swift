@@ -14,6 +14,19 @@ extension RefreshTokenRow {
     }
 }
 
+extension RefreshTokenRow {
+    /// Not `resource`, by which other programs keep tokens of several APIs apart.
+    private static let resource = "asked_resource"
+
+    static func resource(in extra: JSONValue.Object) -> String? { extra[resource]?.text }
+
+    /// The API that the sign-in was for.
+    var resource: String? {
+        get { Self.resource(in: extra) }
+        set { extra[Self.resource] = newValue.map { .string($0) } }
+    }
+}
+
 extension StoreConnection {
     /// Removes what a session has stored since it began at `start`, in Unix seconds: older tokens, those of a family and
     /// those that are no session stay.

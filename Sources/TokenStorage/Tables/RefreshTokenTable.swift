@@ -142,7 +142,10 @@ extension StoreConnection {
             guard isMeant, !isSignIn || isSession(row, extra) else { return nil }
             replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             replacement.extra = extra.merging(token.extra)
-            if isSignIn { replacement.declinedScope = token.declinedScope }
+            if isSignIn {
+                replacement.declinedScope = token.declinedScope
+                replacement.resource = token.resource
+            }
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
             replacement.environment = row.text(SealedTable.refreshToken["environment"])
             return (secret, generation)
@@ -211,7 +214,10 @@ extension StoreConnection {
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
             guard let secret, Self.isUsable(row, by: fold, family: family) else { return nil }
             // What says that it is no session is not to be taken away by damage.
-            let extra = try withOthers ? JSONValue.Object() : openMembers(row, of: table, 1)
+            let further: JSONValue.Object? =
+                try withOthers
+                ? intact { try openMembers(row, of: table, 1) } : openMembers(row, of: table, 1)
+            let extra = further ?? JSONValue.Object()
             guard withOthers || isSession(row, extra) else { return nil }
             return StoredRefreshToken(
                 secret: secret,
@@ -221,6 +227,7 @@ extension StoreConnection {
                 modifiedAt: row.integer(table["modified_at"]) == 0 ? nil : row.date(table["modified_at"]),
                 scope: row.optionalText(table["target"]).map { Scope($0) },
                 declinedScope: RefreshTokenRow.declinedScope(in: extra),
+                resource: RefreshTokenRow.resource(in: extra),
                 rowID: row.integer(0),
                 generation: row.integer(table["generation"])
             )

@@ -16,6 +16,9 @@ struct ResponseIdentity {
     /// The user flow that the session belongs to.
     let userFlow: String?
 
+    /// Who issued the ID token; Google leaves the scheme out for older clients, and an issuer is an address.
+    private let issuer: String?
+
     /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that
     ///   and the `client_info` name two users or the account is of another user flow than was asked, ``UnfitText`` if a
     ///   name by which rows are found cannot be stored.
@@ -33,6 +36,7 @@ struct ResponseIdentity {
         }
         self.idToken = idToken
         self.clientInfo = clientInfo
+        issuer = idToken?.claims.issuer.map { WebAddress($0) == nil ? request.authority.issuer ?? $0 : $0 }
         let tenant = request.authority.isTenantless ? nil : request.authority.tenant
         userFlow = Self.userFlow(of: account, idToken?.claims, request.authority)
         let named = idToken?.claims.tenantID ?? clientInfo?.utid
@@ -72,7 +76,7 @@ struct ResponseIdentity {
         AccountProfile(
             username: claims?.username ?? username ?? "",
             policy: userFlow,
-            issuer: claims?.issuer,
+            issuer: issuer,
             name: claims?.name
         )
     }
@@ -80,7 +84,7 @@ struct ResponseIdentity {
     /// What the account row is to say where the issuer tells the user's name elsewhere than in the ID token.
     func account(namedBy further: Claims) -> AccountProfile {
         let username = further.username.flatMap { $0.keyFlaw == nil ? $0 : nil } ?? ""
-        return AccountProfile(username: username, policy: userFlow, issuer: claims?.issuer, name: further.name)
+        return AccountProfile(username: username, policy: userFlow, issuer: issuer, name: further.name)
     }
 
     /// What the account row is to say after a refresh.
@@ -92,7 +96,7 @@ struct ResponseIdentity {
         return AccountProfile(
             username: username ?? "",
             policy: userFlow,
-            issuer: claims?.issuer,
+            issuer: issuer,
             name: claims?.name
         )
     }

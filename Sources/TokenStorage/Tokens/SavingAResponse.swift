@@ -182,13 +182,15 @@ extension StoreConnection {
         request: TokenRequest,
         client: String
     ) -> RefreshTokenRow {
-        RefreshTokenRow(
+        var token = RefreshTokenRow(
             clientID: client,
             familyID: response.familyID,
             environment: request.authority.environment,
             modifiedAt: now,
             secret: secret
         )
+        token.resource = request.resource
+        return token
     }
 
     /// The scope of a refreshed token; nil: that of the token before it.

@@ -204,9 +204,11 @@ public struct StoredRefreshToken: Equatable, Sendable {
     /// The scope it was issued for; nil if it is not known.
     public let scope: Scope?
 
-    /// What was asked for besides when the person signed in, and not granted; empty where all tokens of an account are
-    /// listed.
+    /// What was asked for besides when the person signed in, and not granted.
     package var declinedScope = Scope([])
+
+    /// The API that the sign-in was for, where it named one ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)).
+    package var resource: String?
 
     /// Its row, so that only this very token is replaced or removed.
     package let rowID: Int64

@@ -68,9 +68,9 @@ struct LoginCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A further parameter of the request, such as audience=https://api.example.com; repeatable. It is not stored, "
-                + "so give it at each sign-in. A token replaces an older one of the same scope, also one that was got "
-                + "with another parameter.",
+            "A further parameter of the request, such as audience=https://api.example.com; repeatable. Give it at "
+                + "each sign-in: only resource is stored, which refreshes send again. A token replaces an older one of "
+                + "the same scope, also one that was got with another parameter.",
             valueName: "name=value"
         ),
         transform: { try ExtraParameter(parsing: $0) }

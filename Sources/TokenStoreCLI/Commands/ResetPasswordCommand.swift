@@ -35,7 +35,7 @@ struct ResetPasswordCommand: ParsableCommand {
         let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         let scope = scope.value
-        try run.withoutBrowser(scope) {
+        try run.withoutBrowser {
             let reset = NativeReset(
                 application: run.application,
                 prompter: run.prompter,

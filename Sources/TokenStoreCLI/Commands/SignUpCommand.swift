@@ -40,7 +40,7 @@ struct SignUpCommand: ParsableCommand {
         let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         let scope = scope.value
-        try run.withoutBrowser(scope) {
+        try run.withoutBrowser {
             let signUp = NativeSignUp(
                 application: run.application,
                 prompter: run.prompter,

@@ -16,6 +16,9 @@ struct SignInAgain {
     /// What the session is for: the next one is to be for no less.
     private let granted: Scope
 
+    /// The API that the session is for, where the sign-in named one.
+    private let resource: String?
+
     /// Where the token was asked for, if not at home.
     private let authority: Authority?
 
@@ -56,7 +59,9 @@ struct SignInAgain {
         claims = request?.claims
         authority = request?.authority
         // Where that cannot be read, the command is as good as it can be.
-        granted = (try? store.refreshTokens(of: account.id, client: client))?.first?.scope ?? Scope([])
+        let token = (try? store.refreshTokens(of: account.id, client: client))?.first
+        granted = token?.scope ?? Scope([])
+        resource = token?.resource
         isBound = (try? store.hasBoundAccessTokens(of: account.id, client: client) ?? true) ?? false
         grant = try? store.signInGrant(of: account.id)
         isInStore = (try? store.account(account.id)) != nil
@@ -160,6 +165,7 @@ struct SignInAgain {
         if asksForConsent { command.add("--prompt", "consent") }
         let asked = isElsewhere ? scope : wanted(at: authority)
         for name in (asksForConsent ? asked.forOfflineAccess : asked).tokens { command.add("--scope", name) }
+        if !isOnTerminal { command.add("--parameter", resource.map { "resource=\($0)" }) }
         command.add("--claims", claims?.serialized)
         if bindsTokens { command.add("--dpop") }
         command.add("--ca-file", caFile)

@@ -59,6 +59,9 @@ struct BrowserLogin {
                 command.add("--ca-file", network.caFile)
                 command.add(arguments)
                 failure = failure.hinting("sign in with '\(command.text)'")
+            } else if error.wantsKey, dpop == .off {
+                let command = command(for: request, request.prompt, at: authority, bindsTokens: true)
+                failure = failure.hinting("sign in with '\(command)'")
             } else if error.neededPrompt != nil, redirect.device {
                 failure = failure.hinting("sign in without --device, on a machine with a browser")
             } else if let prompt = error.neededPrompt, prompt == request.prompt {
@@ -78,11 +81,17 @@ struct BrowserLogin {
     }
 
     /// The command that signs in as `request` says, and has the issuer ask the person.
-    private func command(for request: InteractiveRequest, _ prompt: Prompt, at authority: Authority) -> String {
+    private func command(
+        for request: InteractiveRequest,
+        _ prompt: Prompt?,
+        at authority: Authority,
+        bindsTokens: Bool = false
+    ) -> String {
         var next = request
         next.prompt = prompt
         var command = ProposedCommand(signingIn: next, at: authority, client: clientID, redirect, network)
-        if dpop == .required { command.add("--dpop") }
+        if dpop == .required || bindsTokens { command.add("--dpop") }
+        if bindsTokens, redirect.device { command.add("--device") }
         command.add(arguments)
         return command.text
     }
@@ -120,6 +129,11 @@ struct BrowserLogin {
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
         return flow
     }
+}
+
+extension SignInError {
+    /// Whether the issuer binds tokens to a key, and was shown none.
+    fileprivate var wantsKey: Bool { dpopError?.code == .noKey || dpopError?.code == .unaskedBinding }
 }
 
 extension AuthenticationResult {

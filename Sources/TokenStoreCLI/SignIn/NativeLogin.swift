@@ -65,23 +65,13 @@ struct NativeRun {
     }
 
     /// Runs the flow; if the issuer requires a browser, the error says how to continue in one.
-    func withoutBrowser(_ scope: Scope, _ body: () throws -> Void) throws {
+    func withoutBrowser(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let refusal as any NativeRefusal {
-            guard let request = browserRequest(refusal, scope) else { throw refusal }
+            guard let request = refusal.browserRequest else { throw refusal }
             throw failure(refusal, request)
         }
-    }
-
-    /// What to ask a browser for after a refused sign-in; nil where that would not help.
-    func browserRequest(_ refusal: any NativeRefusal, _ scope: Scope) -> InteractiveRequest? {
-        if let request = refusal.browserRequest { return request }
-        guard let answer = refusal.answer, answer.needsPage else { return nil }
-        var request = InteractiveRequest(scope: scope)
-        request.loginHint = username
-        request.claims = answer.claims.flatMap { try? JSONValue(parsing: $0) }
-        return request
     }
 
     /// Runs a step that nothing but a sign-in is to follow, also after a refusal: advice to sign in names the command.
@@ -166,7 +156,7 @@ struct NativeLogin {
             try run.report(run.signIn.run(scope))
             return nil
         } catch let refusal as any NativeRefusal {
-            guard let request = run.browserRequest(refusal, scope) else { throw run.namingReset(refusal, scope) }
+            guard let request = refusal.browserRequest else { throw run.namingReset(refusal, scope) }
             guard run.prompter.mayAsk else { throw run.failure(refusal, request) }
             return request
         }

@@ -44,6 +44,21 @@ struct NativeResetTests {
         }
     }
 
+    @Test func `L03: a poll that succeeded may be repeated until the flow has ended`() async throws {
+        try await Site.open { site in
+            let poll = try await ["continuation_token": submit(Self.new, passwordToken(site), site).token]
+            site.provider.clock.advance(by: 1)
+            let first = try await site.reset("poll_completion", "pwd-app", poll)
+            let second = try await site.reset("poll_completion", "pwd-app", poll)
+            #expect(second["status"] == "succeeded")
+            var form = try ["grant_type": "continuation_token", "continuation_token": second.token]
+            #expect(try await site.token("pwd-app", form).status == 200)
+            form["continuation_token"] = try first.token
+            #expect(try await site.token("pwd-app", form).number == 55200)
+            #expect(try await site.reset("poll_completion", "pwd-app", poll).number == 55200)
+        }
+    }
+
     @Test func `N30: a reset ends the refresh tokens from before it`() async throws {
         try await Site.open { site in
             let tokens = try await site.signInWithPassword()

@@ -130,6 +130,21 @@ struct ResetPasswordTests {
     private static let advice = "the new password was submitted and may be in force, sign in with it"
     private static let poll = "resetpassword/poll_completion"
 
+    @Test func `a reset whose last answer is lost is asked for once more, and signs in`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await passwordStep(scene)
+            scene.provider.faults.add(
+                Fault(route: Self.poll) {
+                    $0.after = 1
+                    $0.losesResponse = true
+                }
+            )
+            let done = try await state.submitPassword(Self.new)
+            #expect(scene.requests["resetpassword/poll_completion"] == 3)
+            #expect(try await done.signIn().account.account.username == NativeScene.ana)
+        }
+    }
+
     @Test(arguments: ["", #","poll_interval":-1"#, #","poll_interval":null"#])
     func `after a reset without a poll interval the new password may be in force`(interval: String) async throws {
         try await NativeScene.open { scene in

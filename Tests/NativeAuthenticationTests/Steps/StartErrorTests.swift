@@ -38,6 +38,8 @@ struct StartErrorTests {
         ("token", refusal("invalid_request", "50126"), .generalError), ("token", redirect, .browserRequired),
         ("token", refusal("invalid_grant", suberror: "mfa_required"), .generalError),
         ("token", refusal("invalid_scope"), .generalError),
+        ("token", refusal("interaction_required"), .browserRequired),
+        ("token", refusal("invalid_grant", suberror: "consent_required"), .browserRequired),
     ])
     func `each refusal of a sign-in's start has its own error`(route: String, body: String, kind: SignInStartErrorKind)
         async throws
@@ -50,6 +52,32 @@ struct StartErrorTests {
             #expect(error.isBrowserRequired == (kind == .browserRequired))
             if body == Self.blocked { #expect(error.description.contains("blocked")) }
             #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `N42: a sign-in for a scope without consent needs the browser`() async throws {
+        try await NativeScene.open { scene in
+            let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
+            let start = try await scene.app().signUp(SignUpParameters(username: NativeScene.new)).codeState
+            let signedUp = try await start.submitCode(scene.code(to: NativeScene.new)).done
+            let error = try await failure { () throws(SignInAfterSignUpError) in try await signedUp.signIn(scope: scope)
+            }
+            #expect(error.isBrowserRequired)
+            #expect(error.remedy?.code == .useBrowser)
+            #expect(error.browserRequest?.scope == scope)
+            #expect(error.browserRequest?.prompt == nil)
+            #expect((error.underlyingError as? OAuthError)?.suberror == "consent_required")
+        }
+    }
+
+    @Test func `the browser is asked for the claims that the issuer wants of a sign-in`() async throws {
+        try await NativeScene.open { scene in
+            let wanted = #"{"access_token":{"acrs":{"value":"c1"}}}"#
+            let body: JSONValue = ["error": "interaction_required", "claims": .string(wanted)]
+            scene.provider.faults.add(.answer(status: 400, body: body.serialized, at: "token"))
+            let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            let error = try await failure(of: scene.app("pwd-app").signIn, parameters)
+            #expect(error.browserRequest?.claims?.serialized == wanted)
         }
     }
 

@@ -184,4 +184,49 @@ struct StepErrorTests {
             }
         }
     }
+
+    /// The error of a step whose task is cancelled before it begins.
+    private func cancelled<Failure: Error>(
+        _ type: Failure.Type,
+        _ step: @escaping @Sendable () async throws -> Void
+    ) async throws -> Failure {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await step()
+        }
+        guard case .failure(let error as Failure) = await task.result else { throw ExpectationFailure("a failure") }
+        return error
+    }
+
+    @Test func `a sign-up that is cancelled before anything is sent goes on with the same code`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signUp(SignUpParameters(username: NativeScene.new)).codeState
+            let code = try scene.code(to: NativeScene.new)
+            let error = try await cancelled(StepError<VerifyCodeErrorKind, SignUpCodeRequiredState>.self) {
+                _ = try await state.submitCode(code)
+            }
+            #expect(error.underlyingError is CancellationError)
+            #expect(error.remedy?.code == .retry)
+            #expect(scene.requests["signup/continue"] == nil)
+            _ = try await #require(error.state).submitCode(code).done
+        }
+    }
+
+    @Test func `a reset that is cancelled before anything is sent does not say that the password is new`() async throws
+    {
+        try await NativeScene.open { scene in
+            let start = try await scene.app("pwd-app").resetPassword(username: NativeScene.ana)
+            let (code, password) = (try scene.code(to: NativeScene.ana), Secret("Cordillera-8-Sur"))
+            let first = try await cancelled(StepError<VerifyCodeErrorKind, ResetPasswordCodeRequiredState>.self) {
+                _ = try await start.submitCode(code)
+            }
+            let state = try await #require(first.state).submitCode(code)
+            let second = try await cancelled(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>.self) {
+                _ = try await state.submitPassword(password)
+            }
+            #expect(second.remedy?.code == .retry)
+            #expect(scene.requests["resetpassword/submit"] == nil)
+            _ = try await #require(second.state).submitPassword(password)
+        }
+    }
 }

@@ -110,6 +110,21 @@ struct DPoPNonceTests {
         }
     }
 
+    @Test(arguments: ["use_dpop_nonce", "invalid_dpop_proof"])
+    func `a sign-in without a key is advised to have one where the issuer wants it`(code: String) async throws {
+        try await DPoPScene.open { (scene: DPoPScene) async throws in
+            let wanting = ChangedResponses { request, response in
+                guard request.url.hasSuffix("/token") else { return response }
+                return HTTPResponse(status: 400, body: Secret(#"{"error":"\#(code)"}"#))
+            }
+            let error = try await signInError { _ = try await scene.signIn(dpop: .off, transport: wanting) }
+            #expect(error?.dpopError?.code == .noKey)
+            #expect(error?.refusal?.code.rawValue == code)
+            #expect(error?.remedy?.advice == "sign in with DPoP")
+            #expect(try scene.scene.isUntouched)
+        }
+    }
+
     @Test(arguments: [
         [], [""], ["with space"], ["a\u{0}b"], ["a\r\nX: y"], ["quo\"te"], ["b\\s"], ["ü"], ["one", "two"],
         [String(repeating: "n", count: 1 << 20)],

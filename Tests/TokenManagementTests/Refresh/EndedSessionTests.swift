@@ -90,6 +90,21 @@ struct EndedSessionTests {
         #expect(failure?.code == .possiblyConsumed)
     }
 
+    @Test func `an outage told with status 200 ends no session, and the token may be spent`() async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        // Slack's word, which says that the request may have had its effect.
+        scene.issuer.answer(
+            .init(#"{"ok":false,"error":"internal_error"}"#),
+            .init(status: 400, #"{"error":"invalid_grant"}"#)
+        )
+        guard let outage = try await scene.failure() else { throw ExpectationFailure("an outage") }
+        #expect(outage.code == .unavailable)
+        #expect(outage.isOutage)
+        scene.clock.seconds += 61
+        guard try await scene.failure()?.code == .possiblyConsumed else { throw ExpectationFailure("a doubt") }
+    }
+
     @Test func `who was held up and sent nothing leaves what another has noted of the token since`() async throws {
         let scene = try OpenScene()
         scene.expire()

@@ -93,6 +93,25 @@ struct GrantedTokenTests {
         await #expect(try scene.store.check() == [])
     }
 
+    @Test func `a refresh names the resource that the sign-in was for`() async throws {
+        let scene = try OpenScene()
+        for resource in ["https://api.example.com/", nil] as [String?] {
+            try scene.signIn(refreshToken: "rt-9", resource: resource)
+            // The refresh token of an answer is for the same one.
+            for number in 1...2 {
+                let tokens = #""access_token":"at-\#(number)","refresh_token":"rt-\#(number)""#
+                scene.issuer.answer(.init("{\(tokens),\"expires_in\":3600}"))
+                scene.expire()
+                #expect(try await scene.acquire().source == .refresh)
+                let form = scene.issuer.forms().last
+                #expect(form?["refresh_token"] == (number == 1 ? "rt-9" : "rt-1"))
+                #expect(form?["resource"] == resource)
+                #expect(try scene.refreshTokens.first?.resource == resource)
+            }
+        }
+        await #expect(try scene.store.check() == [])
+    }
+
     @Test(arguments: ["other", "openid", ""])
     func `a request that was answered with another scope is sent once`(granted: String) async throws {
         try await Scene.open { (scene: Scene) async throws in

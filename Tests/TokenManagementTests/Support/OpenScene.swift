@@ -55,16 +55,17 @@ struct OpenScene: Sendable {
     }
 
     /// Signs the same person in again.
-    func signIn(refreshToken: String?) throws {
+    func signIn(refreshToken: String?, resource: String? = nil) throws {
         var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: .seconds(3_600))
         response.refreshToken = refreshToken.map { Secret($0) }
         response.idToken = Secret(idToken(at: clock.seconds))
-        let request = TokenRequest(
+        var request = TokenRequest(
             clientID: Self.client,
             authority: try authority,
             scope: "openid read write",
             grant: .authorizationCode
         )
+        request.resource = resource
         try store.save(response, for: request)
     }
 

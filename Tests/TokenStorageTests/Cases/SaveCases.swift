@@ -19,6 +19,12 @@ struct SaveCases {
         #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a", "new"])
     }
 
+    @Test func `C48, D9: a shared email scope does not count as an overlap`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "email openid profile s1")))
+        try fixture.refresh(.new(["scope": "email openid profile s9"]), scope: "s9")
+        #expect(try fixture.rows("AccessToken").map { $0["secret"] } == ["a", "new"])
+    }
+
     @Test func `tokens for reserved scopes alone replace each other`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "openid profile")))
         try fixture.refresh(.new(["scope": "openid"]), scope: "openid")

@@ -43,6 +43,17 @@ struct DPoPLoginTests {
         }
     }
 
+    @Test func `a login at an issuer that wants a proof names the command that sends one`() async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let body = #"{"error":"invalid_dpop_proof","error_description":"The proof is missing."}"#
+            scene.provider.faults.add(.answer(status: 400, body: body, at: "token"))
+            let outcome = try await scene.logIn()
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("The proof is missing; sign in with 'tokenstore login "), "\(outcome.error)")
+            #expect(outcome.error.contains(" --dpop"), "\(outcome.error)")
+        }
+    }
+
     @Test(arguments: ["header", "env", "exec-credential"])
     func `a bound token is not printed in a format that is sent as it is`(format: String) async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in

@@ -66,6 +66,26 @@ struct NativeBrowserTests {
         }
     }
 
+    @Test func `where consent is due after a sign-up, the browser comes next`() async throws {
+        try await NativeLoginScene.open { scene in
+            let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
+            let person = NativeLoginScene.dana
+            let outcome = try await scene.script("signup", "otp-app", "--username", person, "--scope", scope) {
+                pipe,
+                isOver in
+                try await scene.sendCode(1, to: person, pipe, isOver)
+            }
+            #expect(outcome.status == 4, "\(outcome.error)")
+            #expect(
+                outcome.error.hasSuffix(
+                    "Sign in interactively; go on in a browser: tokenstore login --authority \(scene.authority) "
+                        + "--client-id otp-app --login-hint \(person) --scope \(scope)\n"
+                ),
+                "\(outcome.error)"
+            )
+        }
+    }
+
     @Test func `where a browser is required for another code, no further code is asked for`() async throws {
         try await NativeLoginScene.open { scene in
             scene.provider.faults.add(
