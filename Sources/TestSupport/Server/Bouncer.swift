@@ -10,25 +10,28 @@ package final class Bouncer {
     private let process = Process()
     private let lifeline: FileHandle
 
-    /// Starts it; `ignored` are the parameters of a session's start that it drops silently.
+    /// Starts it with so many `sessions` of the server; `ignored` are the parameters of a session's start that it drops
+    /// silently.
     package init(
         _ server: TestServer,
         ignoring ignored: String = "",
         authentication: String = "any",
-        mode: String = "transaction"
+        mode: String = "transaction",
+        sessions: Int = 2
     ) throws {
         let settings = """
             [databases]
-            tests = host=\(server.directory) port=\(server.port) user=owner
+            \(Self.line(server))
             [pgbouncer]
             unix_socket_dir = \(directory)
             listen_port = 6432
             auth_type = \(authentication)
             auth_file = \(directory)/users
             pool_mode = \(mode)
-            default_pool_size = 2
+            default_pool_size = \(sessions)
             ignore_startup_parameters = \(ignored)
             logfile = \(directory)/log
+            pidfile = \(directory)/pid
 
             """
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -53,6 +56,24 @@ package final class Bouncer {
         try reading.close()
         let deadline = Date.now + 20
         while !log.contains("process up"), Date.now < deadline { usleep(10_000) }
+    }
+
+    /// Where it finds the database.
+    private static func line(_ server: TestServer) -> String {
+        "tests = host=\(server.directory) port=\(server.port) user=owner"
+    }
+
+    /// Has it use another server from now on, for the clients too that it has.
+    package func lead(to server: TestServer) throws {
+        let settings = URL(filePath: directory + "/settings")
+        let lines = try String(contentsOf: settings, encoding: .utf8).components(separatedBy: "\n")
+        let changed = lines.map { $0.hasPrefix("tests = ") ? Self.line(server) : $0 }
+        try Data(changed.joined(separator: "\n").utf8).write(to: settings)
+        let number = try String(contentsOfFile: directory + "/pid", encoding: .utf8)
+        guard let process = Int32(number.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw TestServer.Failure(log: log)
+        }
+        kill(process, SIGHUP)
     }
 
     private var log: String { (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? "" }

@@ -59,9 +59,19 @@ extension TokenStore {
 /// Up to where the record of use was read on a server.
 ///
 /// Neither the ids nor the times of entries are in the order of their commits, and the numbers of transactions are in
-/// the order of their first writes. So an entry counts when no transaction of its number or a lower one is open.
+/// the order of their first writes. So an entry is told by the first look that sees it: of a transaction that the look
+/// before did not see. Nothing waits for a transaction that stays open, which may be one of another database.
+///
+/// Several machines, and a standby, do not say which transactions they see. There an entry counts when no transaction
+/// of its number or a lower one is open.
 struct EventCursor {
-    /// Every entry of a transaction below this one is told.
+    /// Which transactions the last look saw, in the server's words.
+    var snapshot: String
+
+    /// The server of that look: the one that takes its place gives some numbers of transactions again.
+    var timeline: Int64
+
+    /// The oldest transaction that was open then; every entry of one below it is told.
     var next: Int64
 
     /// Entries of later transactions that are there already: told, or from before the first look.
@@ -88,26 +98,42 @@ struct EventCursor {
 
 extension StoreConnection {
     /// The place behind everything that is there now.
-    fileprivate func eventCursor() throws -> EventCursor {
-        let next = try oldestOpenTransaction()
-        return EventCursor(next: next, told: try eventIDs(from: next))
+    func eventCursor() throws -> EventCursor {
+        try connection.read {
+            let place = try eventPlace()
+            // Entries that were restored into a new cluster may have numbers yet to come.
+            let told = try eventIDs(from: tellsWhatItSees ? place.end : place.oldest)
+            return EventCursor(snapshot: place.snapshot, timeline: timeline, next: place.oldest, told: told)
+        }
     }
 
-    /// The entries behind a place that have come to count, in the order of their transactions, and the next place.
-    fileprivate func events(
-        from cursor: EventCursor
-    ) throws -> (events: [StoreEvent], areMany: Bool, cursor: EventCursor) {
-        try connection.read {
-            var coming = cursor
-            let next = coming.place(at: try oldestOpenTransaction(), isDelayed: spreadsRows)
-            let later = try eventIDs(from: next)
-            let found = try events(from: cursor.next, to: next, limit: StoreEvent.limit + 1)
+    /// Entries of the record of use in the order of their transactions, or that they are too many or not known, and the
+    /// next place.
+    typealias News = (events: [StoreEvent], areMany: Bool, cursor: EventCursor)
+
+    /// The entries behind a place that have come to count.
+    func events(from cursor: EventCursor) throws -> News { try connection.read { try news(from: cursor) } }
+
+    private func news(from cursor: EventCursor) throws -> News {
+        let place = try eventPlace()
+        // Another server has taken the place of the one before, or the store was restored into another cluster: what
+        // was committed there since may have numbers that were passed before.
+        guard timeline == cursor.timeline, place.oldest >= cursor.next else { return ([], true, try eventCursor()) }
+        var coming = cursor
+        coming.snapshot = place.snapshot
+        guard !tellsWhatItSees else {
+            coming.next = place.oldest
+            let found = try events(since: cursor.snapshot, limit: StoreEvent.limit + 1)
             let isTooMuch = found.count > StoreEvent.limit
-            let events = isTooMuch ? [] : found.filter { !cursor.told.contains($0.id) }
-            let told = cursor.told.intersection(later)
-            (coming.next, coming.told, coming.seen) = (next, told, later.subtracting(told))
-            return (events, isTooMuch, coming)
+            return (isTooMuch ? [] : found.filter { !cursor.told.contains($0.id) }, isTooMuch, coming)
         }
+        let next = coming.place(at: place.oldest, isDelayed: spreadsRows)
+        let later = try eventIDs(from: next)
+        let found = try events(from: cursor.next, to: next, limit: StoreEvent.limit + 1)
+        let isTooMuch = found.count > StoreEvent.limit
+        let told = cursor.told.intersection(later)
+        (coming.next, coming.told, coming.seen) = (next, told, later.subtracting(told))
+        return (isTooMuch ? [] : found.filter { !cursor.told.contains($0.id) }, isTooMuch, coming)
     }
 
     /// Whether rows may be on several machines.
@@ -116,13 +142,28 @@ extension StoreConnection {
         return server.spreadsRows
     }
 
-    private func oldestOpenTransaction() throws -> Int64 {
-        try connection.integer("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint") ?? 0
+    /// The timeline of the server; 0 of a standby.
+    private var timeline: Int64 {
+        guard case .server(let server) = connection.engine else { return 0 }
+        return server.timeline
+    }
+
+    /// Whether the server says of each transaction whether a look sees it.
+    private var tellsWhatItSees: Bool { !spreadsRows && timeline != 0 }
+
+    /// Which transactions are seen now, the oldest that is open, and the first that has not begun.
+    private func eventPlace() throws -> (snapshot: String, oldest: Int64, end: Int64) {
+        try connection.first(Self.snapshots) { ($0.text(0), $0.integer(1), $0.integer(2)) } ?? ("", 0, 0)
     }
 
     private func eventIDs(from transaction: Int64) throws -> Set<Int64> {
         Set(try connection.all(Self.eventsFrom, .text("\(transaction)")) { $0.integer(0) })
     }
+
+    private static let snapshots: StaticString = """
+        SELECT pg_current_snapshot()::text, pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+            pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+        """
 
     private static let eventsFrom: StaticString = "SELECT id FROM event WHERE tx >= CAST(CAST(?1 AS text) AS xid8)"
 }

@@ -27,7 +27,7 @@ extension StoreConnection {
         let entries = try unrecognizedEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
         let source = try KeySource(parsing: header.keySource)
-        let problem = keys.isEmpty && (totals.accounts > 0 || connection.isServer) ? Self.lostKeys : keyProblem()
+        let hasLostKeys = keys.isEmpty && (totals.accounts > 0 || connection.isServer)
         let place = try newPlace()
         return StoreStatus(
             location: location,
@@ -47,7 +47,8 @@ extension StoreConnection {
             pendingAnswers: try location.path?.pendingAnswers() ?? [],
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
-            keyProblem: problem,
+            keyProblem: hasLostKeys ? Self.lostKeys : keyProblem(),
+            lostKeys: hasLostKeys ? TokenStoreError.lostKeys(at: location) : nil,
             isRekeyUnfinished: keys.count > 1,
             movedTo: place?.name,
             isMoveProved: place?.address != nil,
@@ -149,6 +150,9 @@ public struct StoreStatus: Sendable {
 
     /// Why the key cannot be had; nil if it can.
     public let keyProblem: SealingError?
+
+    /// The error of whoever opens a store that has lost its data keys, which no key mends; nil if it has them.
+    package let lostKeys: TokenStoreError?
 
     /// Whether a change of keys was interrupted; the next one goes on with it.
     public let isRekeyUnfinished: Bool

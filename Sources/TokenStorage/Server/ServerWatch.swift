@@ -186,14 +186,13 @@ final class ServerWatch: Sendable {
     private func requireCurrent(_ storeID: [UInt8], _ source: CommitSource) throws {
         guard state.withLock({ $0.storeID == storeID }) else { throw CancellationError() }
         try source.use { connection in
-            guard timelines.isNewest(connection.timeline) else {
+            let timeline = try Timelines.current(of: connection, with: storeID)
+            guard timelines.isNewest(connection.timeline), timeline ?? connection.timeline == connection.timeline else {
                 throw PostgreSQLError(.wrongKindOfServer, "another server has taken its place", state: .lost)
             }
-            guard try connection.integer(Self.store, .blob(storeID)) != nil else { throw ReplacedStore() }
+            guard timeline != nil else { throw ReplacedStore() }
         }
     }
-
-    private static let store: StaticString = "SELECT id FROM store WHERE store_id = ?1"
 
     /// Reads what was committed since the look before, of which `lowest` is the oldest transaction that was open then.
     ///

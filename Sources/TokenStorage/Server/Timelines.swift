@@ -73,4 +73,21 @@ final class Timelines: Sendable {
                 FROM pg_stat_get_activity(pg_backend_pid()) a),
             current_setting('session_replication_role') <> 'replica'
         """
+
+    /// The timeline of the server that answers now; nil where it has not the store `storeID`.
+    ///
+    /// Behind a pooler a connection stays when another server takes the place of the one that was looked at.
+    static func current(of connection: PostgreSQL.Connection, with storeID: [UInt8]) throws -> Int64? {
+        // Not in one statement: where rows are spread, another machine may answer what is asked of a table.
+        let timeline = try connection.ask(number)
+        guard try connection.integer(store, .blob(storeID)) != nil else { return nil }
+        return try timeline.integer()
+    }
+
+    private static let store: StaticString = "SELECT id FROM store WHERE store_id = ?1"
+
+    private static let number: StaticString = """
+        SELECT CASE WHEN pg_is_in_recovery() THEN 0
+            ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END
+        """
 }

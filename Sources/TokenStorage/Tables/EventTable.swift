@@ -150,6 +150,21 @@ extension StoreConnection {
         try events(Self.eventsBetween, .text("\(first)"), .text("\(end)"), .integer(limit))
     }
 
+    /// The entries on a server that are seen now, and were not where `snapshot` is all that was; by their transactions.
+    func events(since snapshot: String, limit: Int64) throws -> [StoreEvent] {
+        try events(Self.eventsSince, .text(snapshot), .integer(limit))
+    }
+
+    /// What was restored into a new cluster may have numbers yet to come, and is no news.
+    private static let eventsSince = SQL(
+        entries + """
+            WHERE t.tx >= pg_snapshot_xmin(CAST(CAST(?1 AS text) AS pg_snapshot))
+                AND t.tx < pg_snapshot_xmax(pg_current_snapshot())
+                AND NOT pg_visible_in_snapshot(t.tx, CAST(CAST(?1 AS text) AS pg_snapshot))
+            ORDER BY t.tx, t.id LIMIT ?2
+            """
+    )
+
     private static let eventsBetween = SQL(
         entries + """
             WHERE t.tx >= CAST(CAST(?1 AS text) AS xid8) AND t.tx < CAST(CAST(?2 AS text) AS xid8)

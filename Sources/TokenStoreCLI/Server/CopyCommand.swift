@@ -1,6 +1,7 @@
 import ArgumentParser
 import OAuth
 import Sealing
+import Synchronization
 import TokenStorage
 
 struct CopyCommand: ParsableCommand {
@@ -127,7 +128,11 @@ struct CopyCommand: ParsableCommand {
             "\(keepSource ? "Copy" : "Move") \(plan.accounts.counting("account")) from \(source) to \(target)\(warning)"
         try Confirmation(question: question).ask(arguments, isGiven: yes || plan.wasDone)
         let isKept = keepSource
+        let hasBegun = LockedValue(false)
         let progress = ProgressLine(keepSource ? "copying" : "moving", console) { _ in
+            guard hasBegun.withLock(\.self) else {
+                return ("nothing was \(isKept ? "copied" : "moved")", advice: "run it again")
+            }
             guard !isKept else { return ("\(target) is not whole", advice: "copy again, to an empty store") }
             return ("\(source) waits for the rest to be moved", advice: "run it again, or take it back with --undo")
         }
@@ -138,7 +143,11 @@ struct CopyCommand: ParsableCommand {
                 reading: reading,
                 writing: arguments.options(),
                 keepsSource: keepSource,
-                progress: update
+                progress: { step in
+                    // Until accounts are counted the source is only looked at.
+                    if step.unit == "accounts" { hasBegun.withLock { $0 = true } }
+                    try update(step)
+                }
             )
         }
         guard !report.wasDone else { return try tellDone(source, target, console) }

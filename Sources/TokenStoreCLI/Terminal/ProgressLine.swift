@@ -102,7 +102,11 @@ final class ProgressLine: Sendable {
 
     private func paint() {
         let now = ContinuousClock.now
-        let text = state.withLock { Self.text(verb, $0.progress, total: now - start, phase: now - $0.phaseStart) }
+        // Work that waits for another process, or for a server, looks for no signal until it has its turn.
+        let text =
+            signalHasCome.load(ordering: .relaxed)
+            ? "\(verb): waits for others to end; Ctrl-C again ends it at once"
+            : state.withLock { Self.text(verb, $0.progress, total: now - start, phase: now - $0.phaseStart) }
         Self.line.withLock { line in
             guard !Task.isCancelled, !line.isTaken else { return }
             line.isShown = true

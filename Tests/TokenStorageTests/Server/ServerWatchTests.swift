@@ -194,65 +194,6 @@ struct ServerWatchTests {
     }
 }
 
-/// Changes that are told to one node while others write.
-@Suite(.onWaitingThreads, .ifServerIsInstalled)
-struct ServerChangesTests {
-    @Test func `every sign-in on every node is told once, also behind a transaction that takes long`() async throws {
-        let scene = try ServerScene()
-        try scene.create()
-        let nodes = try await [scene.openLater(), scene.openLater(), scene.openLater()]
-        try await nodes[0].save(ServerScene.response("before", token: "a"), for: ServerScene.request())
-        // Its number is lower than those of all that follow.
-        let slow = try scene.server.connect()
-        try slow.execute("SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()")
-        var changes = try await nodes[0].changes().makeAsyncIterator()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<60 {
-                let node = nodes[number % 3]
-                group.addTask {
-                    try await node.save(ServerScene.response("u\(number)", token: "a"), for: ServerScene.request())
-                }
-            }
-            try await group.waitForAll()
-        }
-        try slow.execute("COMMIT")
-        var told: [String] = []
-        for _ in 0..<60 {
-            guard case .signedIn(let id)? = await changes.next(isolation: nil) else { break }
-            told.append(id.homeAccountID)
-        }
-        #expect(Set(told).count == 60)
-        #expect(!told.contains("before.t1"))
-        try await nodes[1].save(ServerScene.response("last", token: "a"), for: ServerScene.request())
-        guard case .signedIn(let last)? = await changes.next(isolation: nil) else {
-            Issue.record("a change was told twice")
-            return
-        }
-        #expect(last.homeAccountID == "last.t1")
-    }
-
-    @Test func `changes go on after the connections were lost`() async throws {
-        let server = try TestServer()
-        defer { server.stop() }
-        let scene = try ServerScene(on: server)
-        try scene.create()
-        let (store, other) = (try await scene.openLater(), try await scene.openLater())
-        var changes = try await store.changes().makeAsyncIterator()
-        try server.connect().execute(
-            """
-            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-            WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'
-            """
-        )
-        try await other.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
-        guard case .signedIn(let id)? = await changes.next(isolation: nil) else {
-            Issue.record("the change was missed")
-            return
-        }
-        #expect(id.homeAccountID == "u1.t1")
-    }
-}
-
 /// A store behind a pooler that gives each transaction another session.
 @Suite(
     .onWaitingThreads,
@@ -296,5 +237,46 @@ struct ServerPoolerTests {
         #expect(await changes.next(isolation: nil) == .signedOut(account))
         while case .usable = try await store.cachedToken(for: query) { try #require(ContinuousClock.now < end) }
         #expect(try await store.check() == [])
+    }
+
+    @Test func `a server that takes another's place behind a pooler is noticed on the same connection`() async throws {
+        let primary = try TestServer()
+        let standby = try TestServer(following: primary)
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        var scene = try ServerScene(on: primary)
+        scene.options.staleness = .milliseconds(500)
+        try scene.create()
+        let bouncer = try Bouncer(primary)
+        let location = StoreLocation(try bouncer.address(schema: scene.schema))
+        let store = try await TokenStore.open(at: location, options: scene.options)
+        try await store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let query = TokenQuery(
+            account: try #require(try await store.accounts().first?.id),
+            clientID: "cid",
+            scope: "s1"
+        )
+        let state = "SELECT count(*) FROM pg_stat_replication"
+        try await eventually { try scene.count(state + " WHERE replay_lsn >= pg_current_wal_lsn()") == 1 }
+        // From here on the standby misses numbers of transactions, which it gives again.
+        let follower = try standby.connect("&target_session_attrs=any")
+        try follower.execute("ALTER SYSTEM SET primary_conninfo = ''; SELECT pg_reload_conf()")
+        try await eventually { try scene.count(state) == 0 }
+        try primary.connect().execute(String(repeating: "SELECT pg_current_xact_id(); ", count: 1_000))
+        let start = ContinuousClock.now
+        try await eventually {
+            guard case .usable = try await store.cachedToken(for: query) else { return false }
+            return store.tokenInMemory(for: query) != nil && ContinuousClock.now - start > .seconds(2)
+        }
+        try follower.execute("SELECT pg_promote()")
+        let place = StoreLocation(try standby.address(schema: scene.schema))
+        try await TokenStore.open(at: place, options: scene.options).removeAccount(query.account)
+        try bouncer.lead(to: standby)
+        try await eventually {
+            guard case .usable = try await store.cachedToken(for: query) else { return true }
+            return false
+        }
     }
 }

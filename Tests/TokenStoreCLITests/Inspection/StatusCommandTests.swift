@@ -48,4 +48,17 @@ struct StatusCommandTests {
         #expect(outcome.error.hasPrefix("tokenstore: error: "))
         #expect(try scratch.run("status", "--json").json["keyProblem"] is String)
     }
+
+    @Test func `status of a store without its data keys prints everything and ends as every other command`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.execute("DELETE FROM data_key")
+        let (list, outcome) = (try scratch.run("list"), try scratch.run("status"))
+        #expect(list.status == 6)
+        #expect(outcome.status == list.status)
+        #expect(outcome.error == list.error)
+        #expect(outcome.error.contains("has lost its data keys"), "\(outcome.error)")
+        #expect(outcome.lines.contains { $0.hasPrefix("holds     1 account, ") })
+        #expect(try scratch.run("status", "--json").json["keyProblem"] is String)
+    }
 }

@@ -64,6 +64,24 @@ struct ProgressTests {
         #expect(try scratch.run("check").status == 0)
     }
 
+    @Test func `interrupted work that goes on waiting says how it ends at once`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.write(CachedUser.cache([.ivo]), to: "cache.json")
+        let writer = try Writer(scratch)
+        let command = Command(
+            arguments: ["import", scratch.path("cache.json")],
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        let outcome = try command.runOnTerminal(
+            in: scratch,
+            typing: [TypedAnswer("importing:", "\u{03}"), TypedAnswer("Ctrl-C again ends it at once", writer.letGo())]
+        )
+        #expect(outcome.status == 130, "\(outcome.output)")
+        #expect(outcome.output.contains("importing: waits for others to end; Ctrl-C again ends it at once"))
+        #expect(outcome.output.contains("error: interrupted, and nothing was imported; run it again"))
+    }
+
     @Test func `an interrupted purge has deleted nothing, and says so`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
@@ -84,6 +102,18 @@ struct ProgressTests {
         #expect(try scratch.run("claims", "mara@example.net").status == 0)
         #expect(try scratch.run("rekey").output.contains("finishing a rekey that was interrupted"))
         #expect(try scratch.run("check").status == 0)
+    }
+
+    @Test func `a move that is interrupted before it has begun has moved nothing, and says so`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let target = scratch.path("new/tokenstore.db")
+        let outcome = try interrupt(scratch, "moving", ["copy", "--yes", scratch.store, target])
+        #expect(outcome.status == 130, "\(outcome.output)")
+        #expect(outcome.output.contains("error: interrupted, and nothing was moved; run it again"), "\(outcome.output)")
+        #expect(try scratch.run("status", "--json").json["movedTo"] is NSNull)
+        #expect(try scratch.run("tag", "mara@example.net", "team=x").status == 0)
+        #expect(try scratch.run("copy", "--yes", scratch.store, target).status == 0)
     }
 
     @Test func `no progress is shown in a pipe, and none of short work`() throws {

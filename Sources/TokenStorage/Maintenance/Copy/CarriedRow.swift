@@ -26,6 +26,21 @@ struct CarriedPage {
 }
 
 extension StoreConnection {
+    /// Runs `body`, in which another store is written to as well, with all that it reads from one moment.
+    ///
+    /// Behind a pooler each of its transactions has a moment of its own: one that stayed open would keep the session
+    /// that the other store may wait for, and the pooler may have no second one.
+    func keepingMoment(_ body: () throws -> Void) throws {
+        if case .server(let server) = connection.engine, server.address.pooler != .none { return try body() }
+        try connection.read {
+            if connection.isServer { try connection.run(Self.patienceOfSource) }
+            try body()
+        }
+    }
+
+    /// A source waits while the target writes, which may be away for as long as its options allow.
+    private static let patienceOfSource: StaticString = "SET LOCAL idle_in_transaction_session_timeout = '1h'"
+
     /// Writes a row that came from another store, with the hashes that hang on this store's keys.
     @discardableResult
     func write(

@@ -122,12 +122,11 @@ extension StoreConnection {
     /// The marks of the accounts that programs have used since a copy began, also of those that are gone.
     func accountMarks(since mark: CopyMark) throws -> Set<[UInt8]> {
         let used = try connection.all(Self.marksOfEvents, .integer(mark.id)) { $0.blob(0) }
-        let start = try timeOfMove(mark.id) ?? 0
-        // A sign-out of an account that is not there yet leaves no entry in the record of use.
-        let signedOut = try connection.all(Self.marksOfSignOuts, .integer(start)) { $0.blob(0) }
+        // A sign-out of an account that is not there yet leaves no entry in the record of use. No copy begins where
+        // one is remembered, so each came since, whatever the clock of its program said.
+        let signedOut = try connection.all("SELECT account_mark FROM sign_out") { $0.blob(0) }
         return Set(used + signedOut)
     }
 
     private static let marksOfEvents = SQL("SELECT account_mark FROM event WHERE id > ?1 AND account_mark IS NOT NULL")
-    private static let marksOfSignOuts = SQL("SELECT account_mark FROM sign_out WHERE changed_at >= ?1")
 }

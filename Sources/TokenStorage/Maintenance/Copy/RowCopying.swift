@@ -35,7 +35,7 @@ final class RowCopying {
         try count.start()
         if mark.last > 0 { try count.advance(by: accountCount(through: mark.last)) }
         while true {
-            let page = try nextPage(after: mark.last)
+            let page = try source.connection.read { try nextPage(after: mark.last) }
             guard !page.accounts.isEmpty else { break }
             let skipped: Int
             (mark, skipped) = try target.write { session in try self.write(page, by: session) }
@@ -199,16 +199,7 @@ final class RowCopying {
 
     /// Copies the rest in one transaction, unless that was done before.
     func copyRest() throws {
-        let ownTokens = try source.connection.all(Self.ownTokens) {
-            try CarriedRow($0, of: .accessToken, by: source)
-        }
-        let tables = try Self.looseTables.map { loose in
-            let rows = try source.connection.all(loose.all, .integer(Int64.min)) {
-                try CarriedRow($0, of: loose.table, by: source)
-            }
-            return (loose, rows)
-        }
-        let events = try events()
+        let (ownTokens, tables, events) = try source.connection.read { try rest() }
         mark = try target.write { session in
             try session.lockForManyAccounts()
             let mark = try session.current(self.mark)
@@ -223,6 +214,24 @@ final class RowCopying {
             }
             return try session.advance(mark, to: .max)
         }
+    }
+
+    private typealias Rest = (
+        ownTokens: [CarriedRow], tables: [(LooseTable, [CarriedRow])],
+        events: [(row: CarriedRow, account: Account.ID?)]
+    )
+
+    private func rest() throws -> Rest {
+        let ownTokens = try source.connection.all(Self.ownTokens) {
+            try CarriedRow($0, of: .accessToken, by: source)
+        }
+        let tables = try Self.looseTables.map { loose in
+            let rows = try source.connection.all(loose.all, .integer(Int64.min)) {
+                try CarriedRow($0, of: loose.table, by: source)
+            }
+            return (loose, rows)
+        }
+        return (ownTokens, tables, try events())
     }
 
     private static let ownTokens = SQL { dialect in

@@ -36,7 +36,7 @@ struct StoreCopying {
             return CopyReport(totals, wasDone: true)
         }
         var move = frozen?.move
-        if let open, !keepsSource { move = try freeze(open) }
+        if let open, !keepsSource { move = try freeze(open, progress) }
         open?.close()
         let leftAlone = try orUnfinished {
             let (end, leftAlone) = try fill(store, after: mark, progress)
@@ -75,13 +75,12 @@ struct StoreCopying {
         guard let inspection = try inspectSource() else { throw TokenStoreError.noStore(at: source) }
         // The target has the rows by then.
         let (end, leftAlone) = try inspection.connections.read(isTold: true) { session in
-            try session.connection.read {
-                if session.connection.isServer { try session.connection.run(Self.patienceOfSource) }
-                let rows = RowCopying(from: session, to: store, after: mark)
+            let rows = RowCopying(from: session, to: store, after: mark)
+            try session.keepingMoment {
                 try rows.copyAccounts(progress)
                 try rows.copyRest()
-                return (rows.mark, rows.leftAlone)
             }
+            return (rows.mark, rows.leftAlone)
         }
         if let problem = try store.check(progress: progress).first {
             throw TokenStoreError.damaged(
@@ -91,9 +90,6 @@ struct StoreCopying {
         }
         return (end, leftAlone)
     }
-
-    /// A source waits while the target writes, which may be away for as long as its options allow.
-    private static let patienceOfSource: StaticString = "SET LOCAL idle_in_transaction_session_timeout = '1h'"
 
     /// Notes at the source that the target has all of it, unless that is noted already.
     ///
@@ -172,11 +168,11 @@ struct StoreCopying {
     /// Makes sure that nothing is written to the source from now on, unless the move is taken back.
     ///
     /// - Returns: the entry of the move.
-    private func freeze(_ store: TokenStore) throws -> Int64 {
+    private func freeze(_ store: TokenStore, _ progress: TokenStore.ProgressHandler?) throws -> Int64 {
         let end = ContinuousClock.now + reading.busyTimeout
         var pauses = Pauses()
         while true {
-            if let move = try frozen(store) { return move }
+            if let move = try frozen(store, progress) { return move }
             guard ContinuousClock.now < end else {
                 throw TokenStoreError.busy("\(source) has tokens that are being refreshed", .retryLater)
             }
@@ -185,10 +181,12 @@ struct StoreCopying {
     }
 
     /// - Returns: nil while a refresh is under way, whose answer would have no place to go.
-    private func frozen(_ store: TokenStore) throws -> Int64? {
+    private func frozen(_ store: TokenStore, _ progress: TokenStore.ProgressHandler?) throws -> Int64? {
         try store.write { session in
             // Otherwise another node could begin a refresh behind this look.
             try session.holdWriters()
+            // Who ended the work while it waited for the writers has moved nothing.
+            try RowProgress(progress, total: nil, unit: "rows").start()
             guard try session.refreshesUnderWay() == 0, try source.path?.pendingAnswers().isEmpty ?? true else {
                 return nil
             }

@@ -15,7 +15,8 @@ struct StatusCommand: ParsableCommand {
         abstract: "Show where the store is, what it holds and who could read it.",
         discussion: """
             Prints the path, size, schema version, counts and key source, and who could read the tokens. Nothing is \
-            written. If the key is not available, everything is still printed and the exit status is 7.
+            written. If the key is not available, everything is still printed and the exit status is 7; if the data \
+            keys in the store are lost, it is 6.
 
             EXAMPLES
               tokenstore status
@@ -34,6 +35,7 @@ struct StatusCommand: ParsableCommand {
         } else {
             try report.text(on: console)
         }
+        if let damage = status?.lostKeys { throw CommandFailure(damage) }
         if let problem = status?.keyProblem { throw CommandFailure(problem) }
     }
 }

@@ -44,6 +44,25 @@ struct CopyTargetTests {
         #expect(try scene.server.open().signInState(of: gone, client: "cid") == .signedOut)
     }
 
+    @Test func `a sign-out during a move counts, also by a program whose clock is behind`() throws {
+        let scene = try CopyTests.Scene(accounts: 3)
+        let gone = try #require(try scene.file.store.accounts().last).id
+        var options = scene.server.options
+        options.now = { Date(timeIntervalSince1970: Double(Fixture.now) - 1) }
+        var isGone = false
+        let report = try scene.move { [options] progress in
+            guard progress.unit == "accounts", !isGone else { return }
+            isGone = true
+            try TokenStore.open(at: scene.server.location, options: options).removeAccount(gone, client: "cid")
+        }
+        #expect(report.leftAlone == 1)
+        #expect(report.accounts == 2)
+        let target = try scene.server.open()
+        #expect(try target.signInState(of: gone, client: "cid") == .signedOut)
+        #expect(try !target.accounts().contains { $0.id == gone })
+        #expect(try target.check() == [])
+    }
+
     @Test func `a server waits for longer than fifteen seconds while the target writes`() throws {
         let scene = try CopyTests.Scene(accounts: 2)
         try scene.move()
@@ -61,5 +80,23 @@ struct CopyTargetTests {
         }
         #expect(isLate)
         #expect(report.accounts == 2)
+    }
+
+    @Test(.enabled(if: Bouncer.program != nil, "pgbouncer is installed"), arguments: [false, true])
+    func `a copy goes through a pooler with one session for both stores`(keepsSource: Bool) throws {
+        let (source, target) = (try ServerScene(), try ServerScene())
+        try source.createdStore().save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        try target.create()
+        let bouncer = try Bouncer(source.server, sessions: 1)
+        let report = try TokenStore.copy(
+            from: StoreLocation(bouncer.address(schema: source.schema)),
+            to: StoreLocation(bouncer.address(schema: target.schema)),
+            reading: source.options,
+            writing: target.options,
+            keepsSource: keepsSource
+        )
+        #expect(report.accounts == 1)
+        #expect(report.refreshTokens == 1)
+        #expect(try target.open().check() == [])
     }
 }
