@@ -50,10 +50,10 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
     /// The cause: an `OAuthError`, a transport's error, or a `TokenStoreError` that carries the tokens.
     public let underlyingError: (any Error)?
 
-    /// The same request for the browser, if ``isBrowserRequired``.
+    /// The same request for the browser, if ``isBrowserRequired`` or the person has to consent to a scope.
     public let browserRequest: InteractiveRequest?
 
-    /// Whether the flow must continue in a browser, as where the person has to consent to a scope.
+    /// Whether the issuer says that the flow must continue in a browser.
     public var isBrowserRequired: Bool { kind == .browserRequired }
 
     /// An error that no answer of a native endpoint is behind.
@@ -88,12 +88,14 @@ public struct NativeAuthError<Kind: NativeAuthErrorKind>: CodedError {
         let kind: Kind =
             switch failure.cause {
             case .redirect: .browserRequired
-            case .refused(let error, _): judge(failure) ?? (error.needsPage ? .browserRequired : .generalError)
+            case .refused: judge(failure) ?? .generalError
             case .failed, .unexpected: .generalError
             }
         self.kind = kind
-        remedy = failure.remedy ?? Self.remedy(kind, failure.refusal)
-        browserRequest = kind == .browserRequired ? flow.browserRequest(wanting: failure.refusal?.claims) : nil
+        // Where the person has to consent to a scope, a general error is all that MSAL says.
+        let wantsPage = kind == .browserRequired || kind == .generalError && failure.refusal?.needsPage == true
+        remedy = failure.remedy ?? Self.remedy(wantsPage ? .browserRequired : kind, failure.refusal)
+        browserRequest = wantsPage ? flow.browserRequest(wanting: failure.refusal?.claims) : nil
         underlyingError =
             switch failure.cause {
             case .refused(let error, _): error

@@ -120,16 +120,19 @@ extension Connection {
     /// Makes sure that a statement does not come to run, with the rights of the program, a function, an operator, a
     /// trigger or a view that a stranger has made in the store's schema, or can make.
     ///
-    /// The first statement that is run there. Without `grants` only what has been made counts: who is about to make a
-    /// store revokes the rest.
+    /// The first statement that is run there; what is made later runs in programs that have looked before. Without
+    /// `grants` only what has been made counts: who is about to make a store revokes the rest.
     func requireTrustedSchema(_ schema: String, at location: StoreLocation, grants: Bool = true) throws {
         let values: [Value] = [.text(schema), .integer(grants ? 1 : 0)]
         guard let names = try first(Self.strangers, values, body: { $0.optionalText(0) }) ?? nil else { return }
         throw TokenStoreError(
             .access,
-            "\(names) can make functions in the schema \(schema) of \(location), or has made something there, and the "
-                + "programs that use the store could come to run it",
-            Remedy(.checkPermissions, "have CREATE on it revoked, or name a schema that the store's role has made")
+            "\(names) can make functions in the schema \(schema) of \(location), or triggers, or has made something "
+                + "there, and the programs that use the store could come to run it",
+            Remedy(
+                .checkPermissions,
+                "have CREATE on it and TRIGGER on its tables revoked, or name a schema that the store's role has made"
+            )
         )
     }
 
@@ -149,6 +152,8 @@ extension Connection {
         CROSS JOIN LATERAL (SELECT n.nspowner AS id
             UNION SELECT x.grantee FROM pg_catalog.aclexplode(n.nspacl) x
                 WHERE x.privilege_type = 'CREATE' AND ?2::bigint = 1::bigint
+            UNION SELECT x.grantee FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
+                WHERE c.relnamespace = n.oid AND x.privilege_type = 'TRIGGER' AND ?2::bigint = 1::bigint
             UNION SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid
             UNION SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid
             UNION SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid

@@ -38,8 +38,8 @@ struct StartErrorTests {
         ("token", refusal("invalid_request", "50126"), .generalError), ("token", redirect, .browserRequired),
         ("token", refusal("invalid_grant", suberror: "mfa_required"), .generalError),
         ("token", refusal("invalid_scope"), .generalError),
-        ("token", refusal("interaction_required"), .browserRequired),
-        ("token", refusal("invalid_grant", suberror: "consent_required"), .browserRequired),
+        ("token", refusal("interaction_required"), .generalError),
+        ("token", refusal("invalid_grant", suberror: "consent_required"), .generalError),
     ])
     func `each refusal of a sign-in's start has its own error`(route: String, body: String, kind: SignInStartErrorKind)
         async throws
@@ -62,7 +62,7 @@ struct StartErrorTests {
             let signedUp = try await start.submitCode(scene.code(to: NativeScene.new)).done
             let error = try await failure { () throws(SignInAfterSignUpError) in try await signedUp.signIn(scope: scope)
             }
-            #expect(error.isBrowserRequired)
+            #expect(!error.isBrowserRequired)
             #expect(error.remedy?.code == .useBrowser)
             #expect(error.browserRequest?.scope == scope)
             #expect(error.browserRequest?.prompt == nil)

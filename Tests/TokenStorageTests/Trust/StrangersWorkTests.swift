@@ -17,6 +17,7 @@ struct StrangersWorkTests {
     /// Statements of the owner; `S` is the schema, `M` a role that may not use the store.
     enum Way: String, CaseIterable {
         case mayMake = "GRANT CREATE ON SCHEMA S TO M"
+        case mayMakeTrigger = "GRANT TRIGGER ON S.refresh_token TO M"
         case hasMadeOperator = """
             CREATE FUNCTION S.trap(oid, integer) RETURNS boolean LANGUAGE plpgsql AS
                 'BEGIN RAISE EXCEPTION ''the trap was run''; END';
