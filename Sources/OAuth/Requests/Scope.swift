@@ -88,7 +88,11 @@ public struct Scope: Sendable {
 
     /// Without `email`, which asks for a claim: issuers grant it beside the scopes of any API, so that it does not tell
     /// which API a token is for.
-    private var foldedOfAPIs: Set<Substring> { folded.subtracting(["email"]) }
+    private var foldedOfAPIs: Set<Substring> {
+        // Each answer that is stored asks this of every token that it may replace.
+        let tokens = foldedText.utf8.split(separator: 0x20)
+        return Set(tokens.lazy.filter { !$0.elementsEqual("email".utf8) }.map { Substring($0) })
+    }
 
     /// Tokens that ask for an ID token or a refresh token rather than for access
     /// ([OpenID Connect Core §5.4, §11](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)).

@@ -21,7 +21,7 @@ extension StoreReading {
     public func signedInAccounts(client: String) throws -> [Account] {
         try read { session in
             try session.connection.read {
-                try session.sound(session.signedInRows(client: client).compactMap { try session.account($0) })
+                try session.sound(session.accounts(ofRows: session.signedInRows(client: client)))
             }
         }
     }
@@ -31,11 +31,22 @@ extension StoreReading {
     package func accounts(knownTo client: String) throws -> [Account] {
         try read { session in
             try session.connection.read {
-                let own = try session.accounts(matching: .client(client))
-                let ids = Set(own.map(\.id))
+                var (own, ownRows): ([Account], Set<Int64>) = ([], [])
+                let read: @Sendable (StoreConnection, Int64) throws -> (row: Int64, account: Account?) = {
+                    ($1, try $0.account($1))
+                }
+                try session.forEachAccountRow(
+                    matching: .client(client),
+                    sortedBy: .username,
+                    askingAhead: session.askAheadForAccount,
+                    reading: read
+                ) { found in
+                    ownRows.insert(found.row)
+                    if let account = found.account { own.append(account) }
+                }
                 // A family's token is another client's.
                 let rows = try session.signedInRows(client: client) + session.signedOutRows(client: client)
-                let others = try rows.compactMap { try session.account($0) }.filter { !ids.contains($0.id) }
+                let others = try session.accounts(ofRows: rows.filter { !ownRows.contains($0) })
                 return try session.sound(own + others)
             }
         }
@@ -158,6 +169,16 @@ public enum SignInState: String, Sendable {
         case "signed_out": self = .signedOut
         case "unknown": self = .unknown
         default: return nil
+        }
+    }
+}
+
+extension StoreConnection {
+    /// The accounts of rows, in their order; a server is asked for many of them in one round trip.
+    fileprivate func accounts(ofRows rows: [Int64]) throws -> [Account] {
+        try rows.pages.flatMap { page in
+            for row in page { try askAheadForAccount(row) }
+            return try page.compactMap { try account($0) }
         }
     }
 }

@@ -7,8 +7,8 @@ extension TokenStore {
     /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber that leaves a thousand changes
     /// unread, or is too slow for the record of use, which keeps the last few thousand entries, is told
     /// ``StoreChange/many``. The sequence ends when its task is cancelled or the store can no longer be read; while
-    /// another process holds it, or the server is away, the sequence waits. On a server a change is told when no older
-    /// transaction is open any more, so that none is missed.
+    /// another process holds it, or the server is away, the sequence waits. Where rows are on several machines, and at
+    /// a standby, a change is told when no older transaction is open any more, so that none is missed.
     public func changes() throws -> AsyncStream<StoreChange> {
         guard let path = location.path else { return try changesOnServer() }
         let watch = try CommitObserver(path)

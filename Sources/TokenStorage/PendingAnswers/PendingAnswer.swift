@@ -195,6 +195,7 @@ extension StoredRefreshToken {
         members["familyID"] = familyID.map { .string($0) }
         members["authority"] = .string(account.issuer)
         members["homeAccountID"] = .string(account.homeAccountID)
+        members["modifiedAt"] = modifiedAt.map { .number("\($0.unixSeconds)") }
         members["scope"] = scope.map { .string($0.text) }
         members["rowID"] = .number("\(rowID)")
         members["generation"] = .number("\(generation)")
@@ -211,7 +212,8 @@ extension StoredRefreshToken {
             clientID: client,
             familyID: members["familyID"]?.text,
             account: Account.ID(issuer: authority, homeAccountID: account),
-            modifiedAt: nil,
+            // A program of before wrote none.
+            modifiedAt: members["modifiedAt"]?.seconds.map { Date(unixSeconds: $0) },
             scope: members["scope"]?.text.map { Scope($0) },
             rowID: row,
             generation: generation

@@ -80,10 +80,11 @@ extension StoreConnection {
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
+        let newScope = token.scope
         let overlapping = try connection.all(Self.tokensAlike, kind(of: token, account)) { row -> Int64? in
             let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
-            guard scope.intersects(token.scope) else { return nil }
-            if scope.foldedText == token.scope.foldedText {
+            guard scope.intersects(newScope) else { return nil }
+            if scope.foldedText == newScope.foldedText {
                 // What was altered ends here; its fields would not be worth the answer that is about to be stored.
                 let extra = try intact { try openMembers(row, of: .accessToken, 1) }
                 token.extra = extra?.merging(token.extra) ?? token.extra

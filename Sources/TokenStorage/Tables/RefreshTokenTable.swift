@@ -270,8 +270,9 @@ extension StoreConnection {
         let table = SealedTable.refreshToken
         guard isOlderThanAnswer, row.text(table["client_fold"]) == token.clientID.folded else { return false }
         let stored = row.integer(table["modified_at"])
-        // What a sign-in or a refresh has stored since the backup was restored is later than the token that was sent.
-        guard let sent = token.modifiedAt?.unixSeconds, stored <= sent else { return false }
+        // What a sign-in or a refresh has stored since the backup was restored is later than the token that was sent;
+        // of that no time is known where an import brought none, or a program of before has put the answer into a file.
+        if let sent = token.modifiedAt?.unixSeconds, stored > sent { return false }
         return row.integer(table["generation"]) < token.generation && stored < now
     }
 

@@ -68,6 +68,26 @@ struct QuestionCountTests {
         #expect(try store.check() == [])
     }
 
+    @Test func `the accounts of a client are asked for many at a time`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        let store = try scene.createdStore()
+        for number in 0..<20 {
+            let response = try ServerScene.response("u\(number)", token: "a\(number)")
+            try store.save(response, for: ServerScene.request())
+        }
+        let lists: [() throws -> [Account]] = [
+            { try store.accounts(knownTo: "cid") }, { try store.signedInAccounts(client: "cid") },
+        ]
+        for list in lists {
+            // The first time prepares the statements.
+            #expect(try list().count == 20)
+            let before = try roundTrips(of: store)
+            #expect(try list().count == 20)
+            #expect(try roundTrips(of: store) - before < 12)
+        }
+    }
+
     @Test func `a new sign-in after a sign-out finds what was remembered`() throws {
         let store = try ServerScene().createdStore()
         for token in ["a", "b", "c"] {

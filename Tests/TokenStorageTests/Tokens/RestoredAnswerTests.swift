@@ -61,9 +61,24 @@ struct RestoredAnswerTests {
         try fixture.store.save(response, for: request, refreshing: sent.used, in: sent.space)
     }
 
-    @Test func `an answer that comes behind a restore is newer than the token of a backup`() throws {
+    @Test(arguments: [true, false])
+    func `an answer that comes behind a restore is newer than the token of a backup`(isTimed: Bool) throws {
         let fixture = try scene()
-        try answer(restoreMeanwhile(fixture), to: fixture)
+        var sent = try restoreMeanwhile(fixture)
+        if !isTimed {
+            // As an import, or a file of a program of before, brings it.
+            sent.used = StoredRefreshToken(
+                secret: sent.used.secret,
+                clientID: sent.used.clientID,
+                familyID: sent.used.familyID,
+                account: sent.used.account,
+                modifiedAt: nil,
+                scope: sent.used.scope,
+                rowID: sent.used.rowID,
+                generation: sent.used.generation
+            )
+        }
+        try answer(sent, to: fixture)
         #expect(try refreshTokens(fixture.store) == ["r3"])
         #expect(try fixture.store.check() == [])
     }
@@ -88,6 +103,23 @@ struct RestoredAnswerTests {
         #expect(try refreshTokens(store) == ["r3"])
         #expect(try fixture.path.pendingAnswers().isEmpty)
         #expect(try store.check() == [])
+    }
+
+    @Test func `an answer that waits knows when the token was stored that it was given for`() throws {
+        let fixture = try scene()
+        try fixture.refresh(.signIn(["refresh_token": "r1"]))
+        let used = try fixture.currentRefreshToken()
+        let request = TokenRequest(
+            clientID: Fixture.client,
+            authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
+            scope: "s1",
+            grant: .refreshToken
+        )
+        let response = try TokenResponse.signIn(["refresh_token": "r2"])
+        let answer = PendingAnswer(response, for: request, refreshing: used, at: Fixture.now)
+        let waiting = try answer.encoded().withUnsafeBytes { try PendingAnswer(decoding: $0) }
+        let stored = try #require(used.modifiedAt)
+        #expect(waiting.used?.modifiedAt == stored)
     }
 
     @Test func `a sign-in behind a restore is newer than an answer that waits`() throws {
