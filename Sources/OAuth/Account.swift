@@ -165,7 +165,7 @@ package struct AccountIdentity: Hashable, Sendable {
         issuer = Self.authority(
             environment: environment,
             isClientInfo: clientInfo != nil,
-            issuer: claims?.issuer ?? request.authority.issuer
+            issuer: request.issuer(of: claims)
         )
         uid = clientInfo?.uid
         utid = clientInfo?.utid
@@ -205,6 +205,18 @@ package struct AccountIdentity: Hashable, Sendable {
 
     /// The Azure AD B2C user flow behind the user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
     package var userFlowOfUID: String? { uid.flatMap(ClientInfo.userFlow(ofUID:)) }
+}
+
+extension TokenRequest {
+    /// The issuer of an ID token with these claims: the one that was asked, where they name none that is an address.
+    ///
+    /// Google leaves `https://` out for older clients, and means the same accounts (OpenID Connect Core §15.6.2).
+    package func issuer(of claims: Claims?) -> String? {
+        guard let named = claims?.issuer, Account.ID(issuer: named, homeAccountID: "").hasIssuer else {
+            return authority.issuer ?? claims?.issuer
+        }
+        return named
+    }
 }
 
 /// An account as one tenant knows it.

@@ -243,7 +243,9 @@ struct TokenStoreCommand: ParsableCommand {
     static func failure(for error: any Error, _ arguments: ArraySlice<String>) -> CommandFailure? {
         // Of these ArgumentParser knows nothing, and would make the usage of every option first.
         let isOurs = error is CommandFailure || error is any CodedError
-        let code = isOurs ? .failure : exitCode(for: error)
+        // For its code the parser makes the text again, as wide as the terminal is, which may be too narrow for it.
+        let isHelp = !isOurs && HelpText(fullMessage(for: error, columns: HelpText.width)).isHelp
+        let code: ExitCode = isHelp ? .success : isOurs ? .failure : exitCode(for: error)
         guard !code.isSuccess else {
             return wordTakenForHelp(arguments).map { CommandFailure(usage: "unknown option '\($0)'", of: arguments) }
         }

@@ -118,7 +118,7 @@ public struct SignedInTokens: Sendable {
     func belong(to account: Account) -> Bool {
         guard let named = AccountIdentity(response, to: request, claims: idToken.claims) else { return false }
         guard request.authority.vouches(for: account.id),
-            !account.id.hasIssuer || account.id.issuer == idToken.claims.issuer
+            !account.id.hasIssuer || account.id.issuer == request.issuer(of: idToken.claims)
         else { return false }
         if account.id.named(named.homeAccountID) == account.id { return true }
         guard let uid = named.uid, let utid = named.utid,

@@ -51,7 +51,8 @@ extension TokenStoreCommand {
 
     /// Whether the command that is named takes words without an option before them, such as an account.
     static func takesWords(_ arguments: ArraySlice<String>) -> Bool {
-        commands(named: arguments).last.map { helpMessage(for: $0).contains("\nARGUMENTS:") } ?? false
+        guard let command = commands(named: arguments).last else { return false }
+        return helpMessage(for: command, includeHidden: false, columns: 80).contains("\nARGUMENTS:")
     }
 
     /// The options of a command with two hyphens, as its help has them: the parser hands them out in no other way.

@@ -174,8 +174,16 @@ struct CopyCommand: ParsableCommand {
         var reading = reading
         reading.mayReadStandby = false
         _ = try TokenStore.inspect(at: source, options: reading)
-        guard let path = target.path, path.isVacant else { return }
-        try TokenStore.requireCreatable(at: path, options: arguments.options())
+        var writing = arguments.options()
+        if let path = target.path, path.isVacant {
+            return try TokenStore.requireCreatable(at: path, options: writing)
+        }
+        writing.mayReadStandby = false
+        do {
+            _ = try TokenStore.inspect(at: target, options: writing)
+        } catch let error as TokenStoreError where error.code == .olderStore {
+            // The copy brings it up to date.
+        }
     }
 
     /// Says that an earlier run has done it; what programs have changed at the target since then is as it was.

@@ -51,7 +51,7 @@ extension NativeAuthError: NativeRefusal {
 
     var isAboutAnswer: Bool {
         // A code that could not be sent leaves those before it good, unless the rest is to be done in a browser.
-        kind != .browserRequired && (Kind.self == ResendCodeErrorKind.self || kind != .generalError)
+        browserRequest == nil && (Kind.self == ResendCodeErrorKind.self || kind != .generalError)
     }
 }
 

@@ -48,6 +48,23 @@ struct SubjectTests {
         #expect(try fixture.request("s1", of: Self.ids[1]) == .hit("a-zM9vYg"))
     }
 
+    /// As Google leaves it out for older clients (OpenID Connect Core §15.6.2).
+    @Test func `an ID token whose issuer lacks its scheme is of the same account`() throws {
+        let fixture = try TestStore()
+        let google = "https://accounts.google.com"
+        let authority = try Authority(issuer: google)
+        let request = TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .authorizationCode)
+        for named in ["accounts.google.com", google] {
+            let claims: JSONValue = ["iss": .string(named), "sub": "s1", "aud": "cid", "iat": 1_789_999_990]
+            let response = try TokenResponse([
+                "access_token": "a", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r",
+                "id_token": .string(Fixture.idToken(claims)),
+            ])
+            #expect(try fixture.store.save(response, for: request).account?.issuer == google)
+        }
+        #expect(try fixture.store.accounts().count == 1)
+    }
+
     @Test func `a typed id is found in any case, and an exact match goes first`() throws {
         let fixture = try Self.store()
         for policy in [AccountPolicy.homeAccountID("ZM9VYG"), .identifier("zm9vYG")] {

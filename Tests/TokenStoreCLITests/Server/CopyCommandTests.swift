@@ -55,6 +55,23 @@ struct CopyCommandTests {
         #expect(damaged.error.contains("check --repair --store \(scratch.store)'"), "\(damaged.error)")
     }
 
+    @Test func `a dry run refuses an empty store whose key cannot be had, as the move does`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let (target, key) = (scratch.path("target.db"), scratch.path("target.key"))
+        #expect(try scratch.run("init", "--store", target, "--key", "file:\(key)").status == 0)
+        let plan = try scratch.run("copy", "--dry-run", scratch.store, target)
+        #expect(plan.output.hasPrefix("would move 1 account, "), "\(plan.error)")
+        try FileManager.default.removeItem(atPath: key)
+        let trial = try scratch.run("copy", "--yes", "--dry-run", scratch.store, target)
+        let outcome = try scratch.run("copy", "--yes", scratch.store, target)
+        #expect(outcome.status == 7, "\(outcome.error)")
+        #expect(trial.status == 7, "\(trial.output)")
+        #expect(trial.output.isEmpty)
+        #expect(trial.error == outcome.error)
+        #expect(try scratch.run("status", "--json").json["movedTo"] is NSNull)
+    }
+
     @Test(arguments: [[], ["--yes"], ["--dry-run"]])
     func `to take a move back that was never made does nothing and says so`(options: [String]) throws {
         let scratch = try ScratchDirectory()

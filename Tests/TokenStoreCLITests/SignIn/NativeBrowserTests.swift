@@ -86,11 +86,18 @@ struct NativeBrowserTests {
         }
     }
 
-    @Test func `where a browser is required for another code, no further code is asked for`() async throws {
+    @Test(arguments: [
+        (200, #"{"challenge_type":"redirect","redirect_reason":"It was enough."}"#),
+        (400, #"{"error":"interaction_required","error_description":"It was enough."}"#),
+    ])
+    func `where a browser is required for another code, no further code is asked for`(status: Int, body: String)
+        async throws
+    {
         try await NativeLoginScene.open { scene in
             scene.provider.faults.add(
                 Fault(route: "challenge") {
-                    $0.body = #"{"challenge_type":"redirect","redirect_reason":"It was enough."}"#
+                    $0.status = status
+                    $0.body = body
                     $0.after = 1
                 }
             )

@@ -59,6 +59,11 @@ struct HelpTests {
         #expect(narrow.status == 0)
         #expect(narrow.output.split { $0.isWhitespace } == plain.output.split { $0.isWhitespace })
         #expect(narrow.output.hasPrefix("OVERVIEW: List the accounts"))
+        let refusals = try [[:], ["COLUMNS": columns]].map { environment in
+            try Command(arguments: ["claims", "-dash@example.net"], environment: environment).run(in: scratch)
+        }
+        #expect(refusals.map(\.status) == [64, 64])
+        #expect(refusals[0].error == refusals[1].error)
     }
 
     @Test func `list names its defaults`() throws {
