@@ -52,10 +52,19 @@ package final class Bouncer {
         let (reading, writing) = try TestServer.pipe()
         lifeline = writing
         process.standardInput = reading
-        try process.run()
+        try Self.withAllSignals { try process.run() }
         try reading.close()
         let deadline = Date.now + 20
         while !log.contains("process up"), Date.now < deadline { usleep(10_000) }
+    }
+
+    /// Runs `body` with no signal blocked, as a program that it starts has the mask of the thread.
+    private static func withAllSignals(_ body: () throws -> Void) rethrows {
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     /// Where it finds the database.

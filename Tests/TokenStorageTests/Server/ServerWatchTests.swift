@@ -278,5 +278,7 @@ struct ServerPoolerTests {
             guard case .usable = try await store.cachedToken(for: query) else { return true }
             return false
         }
+        // Until here the pooler is needed.
+        withExtendedLifetime(bouncer) {}
     }
 }
