@@ -14,7 +14,7 @@ import Foundation
 extension NativeFlow {
     /// Begins a sign-in, and ends it where a password was given that the issuer asks for.
     func startSignIn(_ password: Secret?) async throws(NativeRequestFailure) -> SignInStartResult {
-        try requireText()
+        try requireAnswerable()
         let token = try await start(.initiate)
         switch try await challenge(.challenge, token) {
         case .code(let delivery, let token):
@@ -31,8 +31,12 @@ extension NativeFlow {
         }
     }
 
-    /// Refuses a scope that no store takes before anything is asked for it.
-    private func requireText() throws(NativeRequestFailure) {
+    /// Refuses what would come of no answer, before anything is asked or spent for it: a scope that no store takes, and
+    /// tokens that are bound to a key, as no proof of one goes with these requests.
+    private func requireAnswerable() throws(NativeRequestFailure) {
+        guard configuration.tokenOptions.dpop != .required else {
+            throw failed(DPoPError.unsupported("native authentication"))
+        }
         do throws(SignInError) {
             try SignInError.requireText(scope)
         } catch {
@@ -83,7 +87,7 @@ extension NativeFlow {
     /// Asks for tokens, checks them and stores them in one commit.
     func tokens(_ grant: NativeGrant, _ token: Secret) async throws(NativeRequestFailure) -> NativeAuthUserAccount {
         // That of a sign-in after a sign-up or a reset is given only here.
-        try requireText()
+        try requireAnswerable()
         let asked = Scope(scope.tokens + ["openid", "profile", "offline_access"])
         var form = form(token)
         form.append("grant_type", grant.name.rawValue)
