@@ -37,6 +37,8 @@ struct LocalIDP: AsyncParsableCommand {
     func validate() throws {
         guard tls.isEmpty || tls.count == 2 else { throw ValidationError("--tls takes two files: CERT KEY") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port is 0 to 65535") }
+        // As of a variable that is not set: whoever sends no key would have it.
+        guard adminKey != "" else { throw ValidationError("--admin-key is empty; \"random\" makes a key") }
         guard refreshGrace >= 0 else { throw ValidationError("--refresh-grace is 0 or more") }
     }
 

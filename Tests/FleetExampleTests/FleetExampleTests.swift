@@ -141,6 +141,17 @@ struct FleetExampleTests {
         }
     }
 
+    @Test func `a name is text in a page, whatever stands before its brackets`() async throws {
+        try await FleetScene.open { scene in
+            let node = try await scene.start()
+            let browser = try await signedIn(node)
+            // By bytes, as browsers read it: for Swift the letter and the bracket behind it are one character.
+            let page = Data(await browser.page.utf8)
+            #expect(page.range(of: Data("&lt;em".utf8)) != nil)
+            #expect(page.range(of: Data("<em".utf8)) == nil)
+        }
+    }
+
     @Test func `a database that is gone signs nobody out`() async throws {
         let server = try TestServer()
         defer { server.stop() }

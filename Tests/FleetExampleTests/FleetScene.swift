@@ -87,7 +87,7 @@ struct FleetScene: Sendable {
           "resources": [{"identifier": "api://tasks", "audience": "6f1d2c3b-0001-4a5b-8c6d-7e8f90a1b2c3",
                          "path": "api1", "scopes": [{"value": "Tasks.Read"}]}],
           "users": [{"email": "\(ana.name)", "password": "\(ana.password)",
-                     "attributes": {"displayName": "Ana <Rojas> & \\"Co\\""}}]
+                     "attributes": {"displayName": "Ana <Rojas> & \\"Co\\" \\u0d4e<em\\u0d4e>"}}]
         }]}
         """
 }

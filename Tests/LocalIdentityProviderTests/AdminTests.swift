@@ -32,6 +32,17 @@ struct AdminTests {
         }
     }
 
+    @Test func `an empty key opens nothing`() async throws {
+        var configuration = try LocalIdentityProvider.Configuration.forTests
+        configuration.adminKey = ""
+        try await LocalIdentityProvider.running(configuration) { provider in
+            for headers in [[:], ["x-admin-key": ""]] {
+                let answer = try await Site.get(provider.baseURL + "/admin/outbox", headers: headers)
+                #expect(answer.status == 404)
+            }
+        }
+    }
+
     @Test func `the outbox holds the code and no answer does`() async throws {
         try await Site.open { site in
             let challenged = try await site.challenged("otp-app", Site.bo)

@@ -60,6 +60,43 @@ struct BrowserSessionTests {
         }
     }
 
+    @Test func `a password reset ends what was begun before it, in every browser and on every device`() async throws {
+        try await Site.open { site in
+            let (thief, halfway, owner) = (StepwiseBrowser(site), StepwiseBrowser(site), StepwiseBrowser(site))
+            let code = try await signedIn(site, thief).location("code")
+            let scope = "openid https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
+            _ = try await signedIn(site, halfway, ["scope": scope])
+            #expect(await halfway.heading == "Permissions")
+            let begun = try await site.post("\(site.susi)/oauth2/v2.0/devicecode", ["client_id": "b2c-app"])
+            let device = StepwiseBrowser(site)
+            try await device.open(begun.text("verification_uri"))
+            try await device.press("enter_code", ["user_code": begun.text("user_code")])
+            _ = try await device.signIn()
+            try await device.press("approve")
+            #expect(await device.heading == "Connected")
+
+            site.provider.clock.advance(by: 1)
+            try await owner.open(site.authorizeURL(site.susi.replacing("susi", with: "reset")))
+            try await owner.press("send_reset", ["username": Site.ana])
+            try await owner.press("submit_code", ["code": site.code(to: Site.ana)])
+            #expect(try await owner.press("set_password", ["password": "Cordillera-8-Sur"]).status == 302)
+
+            let silent = try await thief.open(site.authorizeURL(site.susi, ["prompt": "none"]))
+            #expect(try silent.location("error") == "login_required")
+            try await thief.open(site.authorizeURL(site.susi))
+            #expect(await thief.heading == "Sign in")
+            #expect(try await site.redeem(code, site.susi).error == "invalid_grant")
+            #expect(try await halfway.press("accept").status == 400)
+            let poll = try [
+                "client_id": "b2c-app", "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                "device_code": begun.text("device_code"),
+            ]
+            #expect(try await site.post("\(site.susi)/oauth2/v2.0/token", poll).error == "invalid_grant")
+            // Where the password was reset, the person is signed in.
+            #expect(try await owner.open(site.authorizeURL(site.susi, ["prompt": "none"])).location("code") != "")
+        }
+    }
+
     @Test func `a page escapes what it is given`() async throws {
         try await Site.open { site in
             let hint = "\"><script>alert(1)</script>@example.org"

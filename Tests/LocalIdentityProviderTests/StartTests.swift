@@ -112,7 +112,7 @@ struct StartTests {
     @Test(arguments: [
         (["--host", "0.0.0.0"], "not a loopback address"), (["--port", "70000"], "0 to 65535"),
         (["--tls", "one.pem"], "CERT KEY"), (["--tls", "no.pem", "no.key"], "certificate or key"),
-        (["--seed", "/dev/null"], "seed cannot be used"),
+        (["--seed", "/dev/null"], "seed cannot be used"), (["--admin-key", ""], "--admin-key is empty"),
     ])
     func `the program refuses what it cannot do`(arguments: [String], reason: String) async throws {
         let program = try #require(Program(Self.binary))

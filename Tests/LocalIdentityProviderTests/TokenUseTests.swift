@@ -156,6 +156,32 @@ struct TokenUseTests {
         }
     }
 
+    @Test func `a device needs the second factor of its client, and its page names what is agreed to`() async throws {
+        try await Site.open { site in
+            let scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"
+            let form = ["client_id": "mfa-app", "scope": "openid " + scope]
+            let begun = try await site.post("\(site.tenant)/oauth2/v2.0/devicecode", form)
+            let visitor = StepwiseBrowser(site)
+            try await visitor.open(begun.text("verification_uri"))
+            try await visitor.press("enter_code", ["user_code": begun.text("user_code")])
+            _ = try await visitor.signIn(Site.cleo, Site.cleosPassword)
+            #expect(await visitor.heading == "Enter the code")
+            // Not at the code's page, and so not approved.
+            try await visitor.press("approve")
+            #expect(await visitor.heading == "Enter the code")
+            try await visitor.press("submit_code", ["code": site.code(to: "cleo.second@example.org")])
+            #expect(await visitor.heading == "Connect a device")
+            #expect(await visitor.page.text.contains("<li>\(scope)</li>"))
+            try await visitor.press("approve")
+            let poll = try [
+                "client_id": "mfa-app", "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                "device_code": begun.text("device_code"),
+            ]
+            let tokens = try await site.post("\(site.tenant)/oauth2/v2.0/token", poll)
+            #expect(try tokens.claims(of: "id_token")["amr"] == ["pwd", "otp", "mfa"])
+        }
+    }
+
     @Test func `a device can be refused, and its code expires`() async throws {
         try await Site.open { site in
             let device = "\(site.tenant)/oauth2/v2.0/devicecode"

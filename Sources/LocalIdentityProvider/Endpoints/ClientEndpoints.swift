@@ -72,7 +72,7 @@ struct ClientEndpoints: Sendable {
         guard !client.isPublic else { throw ProtocolError.clientSecret }
         let token = try form.required("token")
         if let family = await state.grants.liveFamily(of: token), family.holder.tenantID == tenant.id,
-            await !state.users.isEnded(family.signedIn.userID, since: family.created)
+            await !state.hasEnded(family.signedIn)
         {
             return .object([
                 "active": true, "token_type": "refresh_token", "client_id": .string(family.holder.clientID),
@@ -100,10 +100,12 @@ extension ClientEndpoints {
         switch try form.required("grant_type") {
         case "authorization_code":
             let (family, nonce) = try await state.grants.redeem(form, holder: holder, boundTo: key)
+            try await requireLive(family, .badAuthorizationCode)
             return try await mint(family.signedIn.userID, family.scope).tokens(of: family, boundTo: key, nonce: nonce)
         case "refresh_token": return try await refresh(boundTo: key)
         case Self.deviceGrant:
             let family = try await state.grants.pollDevice(form, holder: holder, boundTo: key)
+            try await requireLive(family, .unknownDevice)
             return try await mint(family.signedIn.userID, family.scope).tokens(of: family, boundTo: key)
         case let grant where Self.nativeGrants.contains(grant):
             try requireNative()
@@ -112,16 +114,20 @@ extension ClientEndpoints {
         }
     }
 
+    /// Ends a family whose sign-in a password reset ended, be it before the family began, and refuses it.
+    private func requireLive(_ family: Grants.Family, _ refusal: ProtocolError) async throws {
+        guard await state.hasEnded(family.signedIn) else { return }
+        await state.grants.end(family.id)
+        throw refusal
+    }
+
     /// Everything that can refuse comes before the token is spent, so that a refusal costs nothing.
     private func refresh(boundTo key: String?) async throws -> Reply {
         let token = try form.required("refresh_token")
         let lifetime = realm.policy?.refreshTokenLifetime ?? Lifetime.refreshToken
         let family = try await state.grants.family(of: token, holder: holder, lifetime: lifetime)
         guard family.thumbprint == nil || family.thumbprint == key else { throw ProtocolError.otherKey }
-        guard await !state.users.isEnded(family.signedIn.userID, since: family.created) else {
-            await state.grants.end(family.id)
-            throw ProtocolError.badRefreshToken
-        }
+        try await requireLive(family, .badRefreshToken)
         let hasContexts = Set(ClaimsRequest.contexts(form["claims"])).isSubset(of: family.signedIn.contexts)
         guard client.secondFactor == .never || hasContexts else { throw ProtocolError.secondFactorClaimed }
         let mint = try await mint(family.signedIn.userID, form["scope"] ?? family.scope)

@@ -50,9 +50,20 @@ extension Journey {
             return Page(title: "Connect a device", fields: [field], buttons: ["enter_code": "Continue"])
         case .approveDevice(let signedIn):
             let user = try await state.users.user(signedIn.userID)
-            let content: HTML = "<p>Let \(client) act for \(user.name) (\(user.email))?</p>"
+            let list = try await scopesOfDevice(interaction).map { scope -> HTML in "<li>\(scope)</li>" }
+            let question: HTML = "<p>Let \(client) act for \(user.name) (\(user.email))? It asks for:</p>"
+            let content: HTML = "\(question)<ul>\(list)</ul>"
             return Page(title: "Connect a device", content: content, buttons: ["approve": "Approve"])
         }
+    }
+
+    /// What the device asks for, to which approving it agrees; nothing once it waits no more.
+    private func scopesOfDevice(_ interaction: Interaction) async throws -> [String] {
+        guard case .device(let userCode?) = interaction.goal,
+            let device = await state.grants.device(withUserCode: userCode, at: realm)
+        else { return [] }
+        let scopes = try ScopeRequest(device.scope, tenant: tenant)
+        return scopes.openID + scopes.resourceScopes
     }
 
     private func choices(_ users: [User]) -> HTML {

@@ -6,9 +6,12 @@ extension Journey {
     typealias Signed = (account: SignedIn, user: User)
 
     /// Who is signed in at this browser, most recent first; those gone or disabled are left out.
+    ///
+    /// A sign-in from before a password reset does not count either.
     func people() async throws -> [Signed] {
         var people: [Signed] = []
         for account in await state.browsers.accounts(exchange.cookie(Self.sessionCookie), in: tenant) {
+            guard await !state.hasEnded(account) else { continue }
             do {
                 people.append((account, try await state.users.user(account.userID)))
             } catch is ProtocolError {

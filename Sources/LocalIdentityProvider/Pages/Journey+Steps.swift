@@ -170,9 +170,10 @@ extension Journey {
     /// Shows the page that is still due or ends the journey; remembers a new sign-in at this browser.
     func proceed(_ interaction: Interaction, _ signedIn: SignedIn, isNew: Bool = false) async throws -> Reply {
         let user = try await state.users.user(signedIn.userID)
-        if case .authorize(let request) = interaction.goal, !signedIn.hasSecondFactor,
-            request.client.secondFactor.applies(to: request.contexts)
-        {
+        // A device's client asks for one too; it has no way to name contexts.
+        var contexts: [String] = []
+        if case .authorize(let request) = interaction.goal { contexts = request.contexts }
+        if !signedIn.hasSecondFactor, interaction.client?.secondFactor.applies(to: contexts) == true {
             // Someone without a registered method gets the code at their own address.
             let method = user.methods.first { !$0.isBlocked } ?? SecondFactorMethod(address: user.email)
             return try await sendCode(interaction, to: method, for: .secondFactor(signedIn))

@@ -58,6 +58,7 @@ struct Journey: Sendable {
         guard interaction.realm.issuer == realm.issuer else { throw ProtocolError.expiredToken }
         let action = exchange.form["action"] ?? ""
         if action == "cancel" { return try await cancel(interaction) }
+        if let signedIn = interaction.step.signedIn, await state.hasEnded(signedIn) { throw ProtocolError.expiredToken }
         do {
             return try await answer(interaction, action)
         } catch let error as ProtocolError where error != .expiredToken {

@@ -91,6 +91,16 @@ struct Interaction: Sendable {
         case deviceCode
         case approveDevice(SignedIn)
         case signOut
+
+        /// Who signed in on the way to this page.
+        var signedIn: SignedIn? {
+            switch self {
+            case .editProfile(let signedIn), .consent(let signedIn, _), .approveDevice(let signedIn),
+                .code(_, .secondFactor(let signedIn)):
+                signedIn
+            default: nil
+            }
+        }
     }
 
     enum CodePurpose: Sendable {

@@ -89,10 +89,13 @@ struct ProviderState: Sendable {
     func liveClaims(of token: String) async throws -> (claims: SignedClaims, realm: Realm)? {
         guard let verified = try await claims(of: token), let id = verified.claims["jti"]?.text,
             let family = await grants.family(verified.claims["sid"]?.text ?? "", ofAccessToken: id),
-            await !users.isEnded(family.signedIn.userID, since: family.created)
+            await !hasEnded(family.signedIn)
         else { return nil }
         return verified
     }
+
+    /// Whether a password reset or an administrator ended everything that this sign-in began.
+    func hasEnded(_ signedIn: SignedIn) async -> Bool { await users.isEnded(signedIn.userID, since: signedIn.at) }
 }
 
 /// The provider's time: a source plus an offset that test control moves.

@@ -49,7 +49,7 @@ actor Users {
     func isEnded(_ id: String, since instant: Date) -> Bool {
         settle(id)
         guard let user = users[id], !user.isDisabled else { return true }
-        return user.familiesEndBefore.map { instant < $0 } ?? false
+        return user.signInsEndBefore.map { instant < $0 } ?? false
     }
 
     func exists(_ email: String, in tenant: Tenant) -> Bool { ids[Self.key(email, tenant)] != nil }
@@ -100,7 +100,7 @@ actor Users {
         user.mustResetPassword = false
         user.lockedUntil = nil
         user.failedPasswords = 0
-        user.familiesEndBefore = pending.appliesAt
+        user.signInsEndBefore = pending.appliesAt
         users[id] = user
     }
 
@@ -148,8 +148,8 @@ struct User: Sendable {
     var lockedUntil: Date?
     /// A reset that a worker of the real service would still be carrying out.
     var pendingPassword: (hash: PasswordHash, appliesAt: Date)?
-    /// Refresh families begun earlier are dead.
-    var familiesEndBefore: Date?
+    /// What earlier sign-ins began is dead: sessions of browsers, codes, approvals of devices, refresh families.
+    var signInsEndBefore: Date?
 
     var name: String { attributes["displayName"] ?? "unknown" }
 }

@@ -75,8 +75,13 @@ extension ServerRoles {
         ) g JOIN pg_roles r ON r.oid = g.grantee GROUP BY r.rolname ORDER BY r.rolname
         """
 
+    /// A name as it stands in a statement.
+    ///
+    /// By bytes: together with some letters before it a quotation mark is another character, but not to a server.
     static func quoted(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        let mark = UInt8(ascii: "\"")
+        let doubled = name.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] }
+        return "\"" + String(decoding: doubled, as: UTF8.self) + "\""
     }
 
     /// Makes sure that the roles are there, before anything is made for them, and that none is the tables' owner.

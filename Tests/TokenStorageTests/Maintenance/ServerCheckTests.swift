@@ -35,6 +35,12 @@ struct ServerCheckTests {
             part: "rule Keep it of table account does not belong there",
             isOfOneMachine: true
         ),
+        // For Swift the letter and the mark behind it are one character.
+        Change(
+            sql: "CREATE RULE \"x\u{D4E}\"\" ON account --\" AS ON DELETE TO account DO INSTEAD NOTHING",
+            part: "rule x\u{D4E}\" ON account -- of table account does not belong there",
+            isOfOneMachine: true
+        ),
         Change(
             sql: """
                 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
