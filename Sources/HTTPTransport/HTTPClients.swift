@@ -33,6 +33,8 @@ struct HTTPClients: Sendable {
         // A refused handshake would otherwise be repeated until the time to connect is over.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.idleTimeout = .seconds(20)
+        // Its own eight are few for a server, whose other requests would fail although the host serves.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(options.connectionsPerHost, 1)
         self.configuration = configuration
     }
 
@@ -94,6 +96,12 @@ public struct HTTPTransportOptions: Sendable {
     /// How long to wait for a connection.
     public var connectTimeout: Duration = .seconds(5)
 
+    /// How many requests to one host may be under way at once.
+    ///
+    /// Each has a connection of its own. One more waits for the end of another, and fails as one that is not connected
+    /// where that takes longer than ``connectTimeout``.
+    public var connectionsPerHost = 128
+
     /// A PEM file of the certificate authorities to trust; nil: `SSL_CERT_FILE`, else the system's.
     public var caFile: String?
 
@@ -110,6 +118,11 @@ public struct HTTPTransportOptions: Sendable {
 extension HTTPTransportOptions: CustomReflectable {
     /// Without the environment, which may hold passwords of proxies and others.
     public var customMirror: Mirror {
-        Mirror(self, children: ["connectTimeout": connectTimeout, "caFile": caFile as Any])
+        Mirror(
+            self,
+            children: [
+                "connectTimeout": connectTimeout, "connectionsPerHost": connectionsPerHost, "caFile": caFile as Any,
+            ]
+        )
     }
 }

@@ -108,6 +108,9 @@ public struct AcquisitionError: IssuerError, Equatable {
     /// The status of an answer without an OAuth error.
     public private(set) var status: Int?
 
+    /// The claims of the request that failed.
+    var askedClaims: JSONValue?
+
     /// Makes an error; `problem` is one sentence without advice, and is shortened where it has over 1,200 characters.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code

@@ -75,10 +75,18 @@ extension AcquisitionError {
         }
     }
 
-    /// The claims that the issuer asks for, of which a new sign-in has to make sure; nil where it names none.
+    /// The claims of which a new sign-in has to make sure: those that the issuer asks for, else those that it was asked
+    /// for, as where a web API has challenged for them; nil where there are none.
     package var neededClaims: JSONValue? {
         // What is not JSON asks for nothing.
-        refusal?.claims.flatMap { try? JSONValue(parsing: $0) }
+        refusal?.claims.flatMap { try? JSONValue(parsing: $0) } ?? askedClaims
+    }
+
+    /// The error of a request for these claims.
+    func asking(for claims: JSONValue?) -> AcquisitionError {
+        var error = self
+        error.askedClaims = claims
+        return error
     }
 
     /// Whether the issuer cannot be reached or does not serve, which may pass.

@@ -1,5 +1,4 @@
 public import HTTPTransport
-import Logging
 import OAuth
 import OpenIDConnect
 import Synchronization
@@ -77,7 +76,7 @@ public final class TokenManager: Sendable {
             return result
         } catch let error as AcquisitionError {
             metrics.count(error)
-            throw error
+            throw error.asking(for: request.claims)
         }
     }
 
@@ -105,13 +104,11 @@ public final class TokenManager: Sendable {
                 if error.code == .timedOut { try store.requireNoHolder() }
                 throw error
             }
-            options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(error.word)"])
-            return try await limited(result, request)
+            return try await standIn(result, for: request, after: error, called: error.word)
         } catch let error as TokenStoreError where error.concernsWriting {
             // What could not be written is the refresh; the token was read.
             guard let result = fallback?.result(whileUnwritable: request.account) else { throw error }
-            options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(error)"])
-            return try await limited(result, request)
+            return try await standIn(result, for: request, after: error, called: "\(error)")
         }
     }
 

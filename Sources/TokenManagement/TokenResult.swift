@@ -1,3 +1,4 @@
+import Logging
 public import OAuth
 import TokenStorage
 
@@ -120,6 +121,43 @@ package enum FallbackToken: Sendable {
             result.freshness = .extended
             result.refreshFailed = true
             return result
+        }
+    }
+}
+
+extension TokenManager {
+    /// A stored token in the place of a refresh that ended with `error`, for whose account nobody signed out meanwhile.
+    ///
+    /// - Throws: ``AcquisitionError``, also where the session is too old by now; `TokenStoreError`.
+    func standIn(
+        _ result: TokenResult,
+        for request: SilentRequest,
+        after error: any Error,
+        called reason: String
+    ) async throws -> TokenResult {
+        if try await isSignedOut(request.account, after: error) {
+            // A sign-out takes the account's tokens, and so does the issuer's word that the account is gone.
+            if (error as? AcquisitionError)?.interaction == .accountDeleted { throw error }
+            throw AcquisitionError.interactionRequired(.signedOut)
+        }
+        options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(reason)"])
+        return try await limited(result, request)
+    }
+
+    /// Whether the account has signed out or is gone by what the store says; one that cannot be asked says nothing.
+    private func isSignedOut(_ account: Account.ID, after error: any Error) async throws -> Bool {
+        // A server that has just been waited for is not waited for again.
+        if (error as? TokenStoreError)?.code == .unreachable { return false }
+        do {
+            try store.requireNoHolder()
+            return try await store.performRead { [clientID] in
+                let isSignedOut = try $0.signInState(of: account, client: clientID) == .signedOut
+                // One that was purged has no state.
+                let isGone = try $0.account(account) == nil
+                return isSignedOut || isGone
+            }
+        } catch is TokenStoreError {
+            return false
         }
     }
 }

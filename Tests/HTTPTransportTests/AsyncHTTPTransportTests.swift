@@ -244,4 +244,26 @@ struct AsyncHTTPTransportTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    @Test func `many requests to one host are under way at once`() async throws {
+        let count = 24
+        let arrived = Mutex(0)
+        // It answers once all of them are there, and otherwise later than a connection is waited for.
+        let server = try RawServer { _ in
+            arrived.withLock { $0 += 1 }
+            let end = ContinuousClock.now + .seconds(20)
+            while arrived.withLock(\.self) < count, ContinuousClock.now < end { usleep(10_000) }
+            return "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        }
+        defer { server.stop() }
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 1...count {
+                group.addTask {
+                    try await Self.transport.send(HTTPRequest("GET", server.url), limits: Self.limits).status
+                }
+            }
+            return try await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: count))
+    }
 }

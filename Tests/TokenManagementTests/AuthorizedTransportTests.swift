@@ -241,4 +241,29 @@ struct AuthorizedTransportTests {
             }
         }
     }
+
+    @Test func `S25: a token that does not come in the time of a call ends it`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let ended = Counter()
+            let hanging = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try await eventually("the end of the call") { ended.value == 1 }
+            }
+            let manager = try scene.manager(transport: hanging)
+            let api = manager.authorized(
+                WebAPI(url: "\(scene.provider.baseURL)/api1", scope: Scene.toDo),
+                account: scene.account
+            )
+            let limits = HTTPLimits(head: .milliseconds(200), total: .milliseconds(200), bodySize: 1_000)
+            let error = await #expect(throws: AcquisitionError.self) {
+                try await api.send(Self.request(scene, "api1/tasks"), limits: limits)
+            }
+            #expect(error?.code == .timedOut)
+            _ = ended.next()
+            // The refresh goes on, and others get what it brings.
+            _ = try await manager.acquireTokenSilently(scene.request())
+            #expect(scene.tokenRequestCount == 1)
+        }
+    }
 }

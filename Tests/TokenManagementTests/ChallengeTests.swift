@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import Synchronization
 import TestTraits
 import Testing
 import TokenManagement
@@ -113,5 +114,72 @@ struct ChallengeTests {
             #expect(scene.tokenRequestCount == 0)
             #expect(headers.count == 1)
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `claims that no refresh brings are for the sign-in that follows`(isRefused: Bool) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let text = Base64URL.encode(Array(Self.claims.utf8))
+            let challenge = "Bearer error=insufficient_claims, claims=\"\(text)\""
+            let server = try RawServer { _ in
+                "HTTP/1.1 401 X\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+            }
+            defer { server.stop() }
+            if isRefused {
+                scene.refuse("invalid_grant")
+            } else {
+                for token in try scene.refreshTokens { try await scene.store.removeRefreshToken(token) }
+            }
+            let api = AuthorizedTransport(
+                WebAPI(url: server.url + "api", scope: Scene.toDo),
+                account: scene.account,
+                manager: try scene.manager(),
+                transport: Scene.transport
+            )
+            let error = await #expect(throws: AcquisitionError.self) {
+                try await api.send(HTTPRequest("GET", server.url + "api"))
+            }
+            #expect(error?.needsInteraction == true)
+            let wanted = try JSONValue(parsing: Self.claims)
+            #expect(error?.neededClaims == wanted)
+        }
+    }
+
+    @Test func `S25: the time of a call counts for a token that is renewed, and for the repetition`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let calls = Counter()
+            let server = try RawServer { _ in
+                calls.next() == 1
+                    ? "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer error=invalid_token\r\nContent-Length: 0\r\n\r\n"
+                    : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+            }
+            defer { server.stop() }
+            let slow = InterceptingTransport(Scene.transport) { request in
+                if request.url.hasSuffix("/token") { try await Task.sleep(for: .milliseconds(300)) }
+            }
+            let recorder = LimitRecorder()
+            let api = AuthorizedTransport(
+                WebAPI(url: server.url + "api", scope: Scene.toDo),
+                account: scene.account,
+                manager: try scene.manager(transport: slow),
+                transport: recorder
+            )
+            let limits = HTTPLimits(head: .seconds(300), total: .seconds(300), bodySize: 1_000)
+            #expect(try await api.send(HTTPRequest("GET", server.url + "api"), limits: limits).status == 200)
+            let totals = recorder.totals.withLock(\.self)
+            #expect(totals.count == 2)
+            #expect(totals.allSatisfy { $0 <= .seconds(300) })
+            #expect(totals.last.map { $0 <= .milliseconds(299_700) } == true)
+        }
+    }
+}
+
+/// Keeps how long each request may take.
+private final class LimitRecorder: HTTPTransport {
+    let totals = LockedValue<[Duration]>([])
+
+    func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+        totals.withLock { $0.append(limits.total) }
+        return try await Scene.transport.send(request, limits: limits)
     }
 }

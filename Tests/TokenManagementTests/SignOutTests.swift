@@ -206,4 +206,34 @@ struct SignOutTests {
             #expect(scene.provider.audit.count(of: "revoke") == 1)
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a token that is due for a refresh is not handed out after a sign-out`(isAnswered: Bool) async throws {
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { (scene: Scene) async throws in
+            scene.clock.advance(by: 1_801)
+            let other = try scene.openAgain()
+            // The person signs out of this device while the refresh is on its way, which then succeeds or fails.
+            let transport = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try other.removeAccount(scene.account, client: Scene.client)
+                if !isAnswered { throw HTTPTransportError.timedOut(host: "h") }
+            }
+            let manager = try scene.manager(transport: transport)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.interaction == .signedOut)
+            #expect(try await scene.store.accountCount(matching: .all) == 0)
+        }
+    }
+
+    @Test func `a token that is due for a refresh is not handed out when the account is gone at the issuer`()
+        async throws
+    {
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { (scene: Scene) async throws in
+            scene.clock.advance(by: 1_801)
+            scene.refuse("invalid_grant", suberror: "user_account_deleted")
+            let manager = try scene.manager()
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.interaction == .accountDeleted)
+        }
+    }
 }

@@ -65,7 +65,8 @@ public struct UserSession: Sendable, Identifiable {
 
     /// Has the same person sign in again for `scope`; tokens of another person are refused.
     ///
-    /// `error` is what ended a silent request before: the issuer may ask for claims in it, such as a second factor.
+    /// `error` is what ended a silent request or the call of a web API before: the issuer or the API may ask for claims
+    /// in it, such as a second factor.
     ///
     /// - Throws: ``SignInError``, `TokenStoreError`.
     @discardableResult

@@ -32,31 +32,36 @@ public struct AuthorizedTransport: HTTPTransport {
 
     /// Sends `request` with exactly one `Authorization` header, the access token's.
     ///
+    /// The time for it includes that of its token, and of a request that is repeated. A refresh that takes longer goes
+    /// on, and serves the next call.
+    ///
     /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `HTTPTransportError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
         guard !api.url.isEmpty, !api.scope.isEmpty || account.hasIssuer && !api.scope.tokens.isEmpty else {
             throw WebAPIError.notConfigured
         }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
+        let call = TimedTransport(transport, for: limits.total)
         let wanted = SilentRequest(account: account, scope: api.scope)
-        let (response, refused) = try await traced(request, wanted, insteadOf: nil, limits)
+        let (response, refused) = try await traced(request, wanted, insteadOf: nil, over: call, limits)
         guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
         renewed.keepsWaits = true
-        return try await traced(request, renewed, insteadOf: refused, limits).response
+        return try await traced(request, renewed, insteadOf: refused, over: call, limits).response
     }
 
     private func traced(
         _ request: HTTPRequest,
         _ wanted: SilentRequest,
         insteadOf refused: AccessToken?,
+        over call: TimedTransport,
         _ limits: HTTPLimits
     ) async throws -> (response: HTTPResponse, sent: AccessToken) {
         try await OperationSpan.run(.webAPI) { span in
             span.setRequest(request)
-            let (response, token) = try await send(request, wanted, insteadOf: refused, limits)
+            let (response, token) = try await send(request, wanted, insteadOf: refused, over: call, limits)
             span.setResponse(response)
             return (response, token)
         }
@@ -79,17 +84,20 @@ public struct AuthorizedTransport: HTTPTransport {
         _ request: HTTPRequest,
         _ wanted: SilentRequest,
         insteadOf refused: AccessToken?,
+        over call: TimedTransport,
         _ limits: HTTPLimits
     ) async throws -> (HTTPResponse, AccessToken) {
+        var wanted = wanted
+        wanted.timeout = min(wanted.timeout, call.left)
         let (token, key) = try await provableToken(wanted, insteadOf: refused)
         var request = request
         request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"
-        guard let key else { return (try await transport.send(request, limits: limits), token) }
+        guard let key else { return (try await call.send(request, limits: limits), token) }
         let now = manager.store.options.now
         let proving = DPoPTransport(
             key,
             servers: manager.dpopServers,
-            transport: transport,
+            transport: call,
             accessToken: token.secret,
             now: { now().unixSeconds }
         )
@@ -129,6 +137,29 @@ public struct AuthorizedTransport: HTTPTransport {
         let directory = base.hasSuffix("/") ? base : base + "/"
         guard path.utf8.elementsEqual(base.utf8) || path.utf8.starts(with: directory.utf8) else { return false }
         return RequestPath(path).staysBelow
+    }
+}
+
+/// A transport for the requests of one call, which all end by one moment.
+private struct TimedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let end: ContinuousClock.Instant
+
+    init(_ transport: any HTTPTransport, for time: Duration) {
+        self.transport = transport
+        end = .now + time.sleepable
+    }
+
+    /// What is left of the call's time.
+    var left: Duration { end - .now }
+
+    func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+        let left = left
+        guard left > .zero else {
+            throw HTTPTransportError.timedOut(host: WebAddress(secure: request.url)?.name ?? request.description)
+        }
+        let bounded = HTTPLimits(head: limits.head, total: min(limits.total, left), bodySize: limits.bodySize)
+        return try await transport.send(request, limits: bounded)
     }
 }
 
