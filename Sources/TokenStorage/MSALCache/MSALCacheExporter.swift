@@ -43,6 +43,11 @@ final class MSALCacheExporter {
             }
             try add(unrecognized.remove(name), to: name)
         }
+        if isFirstBucket, !unrecognized.names.isEmpty {
+            // An import takes no document for a cache that has none of its buckets.
+            beginBucket(JSONValue.string(MSALBucket.accessToken.rawValue).serialized)
+            try endBucket()
+        }
         for name in unrecognized.names { try add(unrecognized.remove(name), to: name) }
         buffer.append(contentsOf: "\n}\n".utf8)
         try flush()

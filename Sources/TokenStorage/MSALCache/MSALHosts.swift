@@ -5,12 +5,17 @@ import OAuth
 ///
 /// Where accounts with one id are at several ports of a host, the ports stay: by host alone no import could tell whose
 /// token is whose. So does that of an account whose port no ID token tells: its refresh token would be sent elsewhere.
+/// No ID token tells that of a client's own token, which another store would take for one of the host's usual port; and
+/// of a client that is known at several ports, each has its own metadata.
 struct MSALHosts {
     /// Environments that keep their port.
     private var kept: Set<String> = []
 
     /// Those that keep it for one account: its key, and the environment.
     private var keptOfAccounts: Set<[String]> = []
+
+    /// Those that keep it in the metadata of one client: its folded id, and the environment.
+    private var keptOfClients: Set<[String]> = []
 
     init(_ session: StoreConnection) throws {
         var environments: [[String]: Set<String>] = [:]
@@ -23,22 +28,34 @@ struct MSALHosts {
             let isAtHost = try session.hasAccount(key: account[0], environment: account[1])
             if found.count > 1 || isAtHost { kept.formUnion(found) }
         }
+        var places: [[String]: Set<String>] = [:]
+        try session.forEachEnvironmentOfClients { client, environment in
+            guard let host = HostAndPort(environment, usualPort: 443)?.host else { return }
+            places[[client, host], default: []].insert(environment)
+        }
+        for (place, found) in places where found.count > 1 {
+            for environment in found { keptOfClients.insert([place[0], environment]) }
+        }
     }
 
     /// An entity and its keys as MSAL would write them.
     func naming(_ keys: [String], _ entity: JSONValue) -> ([String], JSONValue) {
         guard var object = entity.object, let environment = object["environment"]?.text,
-            let host = Self.host(environment), !kept.contains(environment),
-            !keepsPort(environment, of: object["home_account_id"]?.text)
+            let host = Self.host(environment), !kept.contains(environment), !keepsPort(environment, of: object)
         else { return (keys, entity) }
         object["environment"] = .string(host)
         let (old, new) = ("-\(environment.lowercased())-", "-\(host)-")
         return (keys.map { $0.replacing(old, with: new, maxReplacements: 1) }, .object(object))
     }
 
-    private func keepsPort(_ environment: String, of account: String?) -> Bool {
-        guard let account, !keptOfAccounts.isEmpty else { return false }
-        return Account.ID.keys(of: account).contains { keptOfAccounts.contains([$0, environment]) }
+    private func keepsPort(_ environment: String, of entity: JSONValue.Object) -> Bool {
+        guard let account = entity["home_account_id"] else {
+            // Metadata is of no account.
+            return keptOfClients.contains([entity["client_id"]?.text?.folded ?? "", environment])
+        }
+        guard let id = account.text, !id.isEmpty else { return true }
+        return !keptOfAccounts.isEmpty
+            && Account.ID.keys(of: id).contains { keptOfAccounts.contains([$0, environment]) }
     }
 
     /// The host of an environment that has a port.

@@ -18,7 +18,8 @@ struct DamagedStore {
 
     /// Opens `copy`, a private copy of the store at `path` with its log, which is changed by that.
     ///
-    /// Where its schema cannot be read, that of a new store of the same version is put into it.
+    /// Where its schema cannot be read, the pages of it that are left are put together, or else that of a new store of
+    /// the same version is put into it.
     ///
     /// - Throws: ``TokenStoreError/Code/newerStore`` if the file says twice that it is of a
     ///   newer version: what a newer schema has besides would be lost.
@@ -28,6 +29,10 @@ struct DamagedStore {
         if let opened = try? Self.open(copy), (try? opened.headerCount()) != nil {
             try Self.refuseNewer(opened, path)
             self.init(connection: opened, version: try Self.version(of: opened))
+            return
+        }
+        if let own = try Self.withOwnSchema(copy, restore) {
+            self.init(connection: own.connection, version: own.version)
             return
         }
         let grafted = try Self.graft(known, onto: copy, restore)
@@ -48,6 +53,21 @@ struct DamagedStore {
         let connection = try Connection(path: copy, mode: .readWrite, busyTimeout: .zero)
         try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
         return connection
+    }
+
+    /// The copy with a first page that names the other pages of its own schema; nil where these do not hold all of it.
+    private static func withOwnSchema(_ copy: String, _ restore: () throws -> Void) throws -> DamagedStore? {
+        try restore()
+        for suffix in ["-shm", "-journal"] { unlink(copy + suffix) }
+        let graft = try SchemaGraft(template: Schema.model(of: Schema.current.version))
+        guard try graft.applyOwnSchema(of: copy) else { return nil }
+        for suffix in ["-shm", "-wal"] { unlink(copy + suffix) }
+        guard let connection = try? open(copy), (try? connection.headerCount()) != nil,
+            let found = try? Self.version(of: connection), let columns = try? connection.columnNames()
+        else { return nil }
+        // A page that is missing among them would take its tables along.
+        guard try Schema.model(of: found).columnNames().isSubset(of: columns) else { return nil }
+        return DamagedStore(connection: connection, version: found)
     }
 
     /// Puts the schema of a version into the copy, in the way in which most of its tables can be read.

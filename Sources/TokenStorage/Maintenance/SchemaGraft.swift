@@ -10,8 +10,9 @@ import Darwin
 
 /// Puts the pages that hold the schema of a new store into a file that lost its own.
 ///
-/// Every store of one schema version has its schema and the roots of its tables on the same pages, since the same
-/// statements made them in the same order; and so has every one that was written anew since.
+/// Every store that was made by one schema version has its schema and the roots of its tables on the same pages, since
+/// the same statements made them in the same order; and so has every one that was written anew since. One that took
+/// steps when it had rows has them elsewhere: its own schema is looked for first.
 struct SchemaGraft {
     private let pages: [Int: [UInt8]]
     private let pageSize: Int
@@ -34,6 +35,37 @@ struct SchemaGraft {
     /// Writes the schema into `file`, whose tables then can be read as far as they are there; with the pages of its log
     /// if that is kept.
     func apply(to file: String, keepingLog keepsLog: Bool) throws {
+        try write(pages, to: file, atLeast: pageCount, keepingLog: keepsLog)
+    }
+
+    /// Gives `file` a first page that names the pages of its own schema, after its log was taken in.
+    ///
+    /// - Returns: false where those cannot be told.
+    func applyOwnSchema(of file: String) throws -> Bool {
+        guard let first = pages[1] else { return false }
+        let hasLog = FileStatus(file + "-wal") != nil
+        try write([1: SchemaPages.emptyPage(like: first)], to: file, atLeast: 1, keepingLog: hasLog)
+        if hasLog, !Self.foldLog(of: file) { return false }
+        let connection = try Connection(path: file, mode: .immutable, busyTimeout: .zero)
+        guard let found = SchemaPages(in: connection, pageSize: pageSize) else { return false }
+        try write([1: found.firstPage(like: first)], to: file, atLeast: 1, keepingLog: false)
+        return true
+    }
+
+    /// Takes the pages of the log into the file, since the newest of the schema may be among them.
+    private static func foldLog(of file: String) -> Bool {
+        guard let connection = try? Connection(path: file, mode: .readWrite, busyTimeout: .zero),
+            (try? connection.integer("SELECT count(*) FROM sqlite_schema")) != nil
+        else { return false }
+        return (try? connection.checkpointTruncating()) == true
+    }
+
+    private func write(
+        _ pages: [Int: [UInt8]],
+        to file: String,
+        atLeast pageCount: Int,
+        keepingLog keepsLog: Bool
+    ) throws {
         let descriptor = StoreFile.openExisting(file)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", file) }
         defer { close(descriptor) }

@@ -107,6 +107,11 @@ extension StoreConnection {
         }
     }
 
+    /// Calls `body` with each client that has metadata, by its folded id, and the environment of that.
+    func forEachEnvironmentOfClients(_ body: (_ client: String, _ environment: String) throws -> Void) throws {
+        try connection.forEach("SELECT client_fold, environment FROM app_metadata") { try body($0.text(0), $0.text(1)) }
+    }
+
     /// The environments at `host`, with a port or without, that are known of a client; both are folded.
     func environments(host: String, ofClient client: String) throws -> [String] {
         try connection.all(

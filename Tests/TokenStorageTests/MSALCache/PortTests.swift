@@ -42,6 +42,27 @@ struct PortTests {
         #expect(try copy.store.accounts().map(\.environment) == ["id.example:8443"])
     }
 
+    @Test(arguments: [JSONValue.null, ""])
+    func `the port of a client's own token comes back`(account: JSONValue) throws {
+        let row: KeyValuePairs<String, JSONValue> = ["environment": "id.example:8443", "home_account_id": account]
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1", row)]))
+        let export = try fixture.export()
+        #expect(try fixture.take(export).changes == 0)
+        #expect(try fixture.rows("AccessToken").count == 1)
+        let copy = try TestStore(export)
+        #expect(try copy.rows("AccessToken").map { $0["environment"].text } == ["id.example:8443"])
+    }
+
+    @Test func `metadata of one client at two ports of a host stays two`() throws {
+        let hosts = ["id.example", "id.example:8443"]
+        let rows = hosts.map { JSONValue.appMetadata(["environment": .string($0)]) }
+        let fixture = try TestStore(.cache(appMetadata: rows))
+        let export = try fixture.export()
+        #expect(try fixture.take(export).changes == 0)
+        let copy = try TestStore(export)
+        #expect(try copy.rows("AppMetadata").map { $0["environment"].text } == hosts)
+    }
+
     @Test func `a re-import changes nothing but the tokens that MSAL refreshed`() throws {
         let fixture = try Self.store(ports: 8_443)
         let document = try fixture.export()

@@ -58,6 +58,28 @@ extension RepairTests {
         #expect(try store.status().refreshTokens == 60)
     }
 
+    @Test(arguments: OldStore.versions)
+    func `without the first page a repair finds every row of a store that was migrated since`(version: Int) throws {
+        for isRewritten in [false, true] {
+            let fixture = try TestStore(older: version)
+            // As the copy is that is kept before a migration, which someone put back.
+            if isRewritten { try Shell.run("/usr/bin/sqlite3", fixture.path.database, "VACUUM") }
+            let writer = try fixture.another()
+            let account = try #require(try writer.accounts().first).id
+            try writer.setTags(["team": "sales"], of: account)
+            let export = try writer.exportedText()
+            writer.close()
+            try DamagedFile(fixture.path.database).change {
+                $0.replaceSubrange(0..<4096, with: repeatElement(0xA5, count: 4096))
+            }
+            let (report, store) = try repaired(fixture)
+            #expect(report.lost.isEmpty)
+            #expect(report.lostSignIns.isEmpty)
+            #expect(try store.tags(of: account) == ["team": "sales"])
+            #expect(try store.exportedText() == export)
+        }
+    }
+
     @Test func `a hard link left by a killed repair of an older version is accepted`() throws {
         let fixture = try TestStore.closed(Self.crowd)
         let second = fixture.directory.file("tokenstore.db.damaged-1")
