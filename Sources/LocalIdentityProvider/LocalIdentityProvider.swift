@@ -69,7 +69,9 @@ package final class LocalIdentityProvider: Sendable {
                 tries -= 1
                 // A port that was free on one family may be taken on the other; another one is as good.
                 guard let failure = error as? IOError else { throw error }
-                guard failure.errnoCode == EADDRINUSE, tries > 0 else { throw StartError.bind("\(failure)") }
+                guard failure.errnoCode == EADDRINUSE, tries > 0 else {
+                    throw StartError.bind("port \(configuration.port), \(String(cString: strerror(failure.errnoCode)))")
+                }
             }
         }
     }
@@ -145,7 +147,7 @@ package enum StartError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .address(let host):
             "\(host) is not a loopback address; this is a development provider, bind it to 127.0.0.1 or ::1"
-        case .bind(let reason): "cannot listen: \(reason); choose another --port"
+        case .bind(let reason): "cannot listen at \(reason); choose another --port, such as 0 for any free one"
         case .seed(let reason): "the seed cannot be used: \(reason); correct the file"
         case .certificate(let reason): "the certificate or key cannot be used: \(reason); give two PEM files to --tls"
         }

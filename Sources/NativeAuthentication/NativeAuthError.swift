@@ -114,7 +114,10 @@ extension NativeAuthError {
         if kind == .generalError, refusal?.suberror == "provider_blocked_by_rep" {
             return Remedy(.answerAgain, "the method is blocked, choose another")
         }
-        if kind == .generalError, let code = refusal?.code, ofRegistration.contains(code) {
+        if kind == .generalError, refusal?.code == .invalidScope {
+            return .correct("check the scopes that are asked for")
+        }
+        if kind == .generalError, let refusal, ofRegistration.contains(refusal.code) || refusal.isTenantUnknown {
             return Remedy(.checkRegistration, "correct the client id, the authority or the client's registration")
         }
         switch kind {

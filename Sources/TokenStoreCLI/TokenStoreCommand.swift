@@ -68,27 +68,37 @@ struct TokenStoreCommand: ParsableCommand {
             ErrorReport(failure: CommandFailure(.failure, "the arguments cannot be read", hint)).write(asJSON: false)
             exit(withError: ExitCode(ExitStatus.failure.code))
         }
-        let arguments = commandFirst(words.dropFirst().map { String(decoding: $0, as: UTF8.self) }[...])
+        let typed = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }[...]
+        let arguments = commandFirst(typed)
         do {
             try StartBytes.requireText(isExec: arguments.first == ExecCommand.configuration.commandName)
             if arguments.sorted() == ["--json", "--version"] { return try writeVersion() }
             var command = try command(arguments)
             try command.run()
         } catch {
-            end(with: error, arguments)
+            end(with: error, arguments, isJSON(typed))
         }
     }
 
     /// Puts the options of every command that stand before the command behind it.
     static func commandFirst(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
         let end = endOfCommonOptions(arguments)
+        if end < arguments.endIndex, arguments[end] == "help" { return helpWords(arguments[end...]) }
         guard end > arguments.startIndex, end < arguments.endIndex, !arguments[end].hasPrefix("-") else {
             return arguments
         }
-        // Help is the same with all of them.
-        guard arguments[end] != "help" else { return arguments[end...] }
         let command = end + max(1, commands(named: arguments[end...]).count)
         return (arguments[end..<command] + arguments[..<end] + arguments[command...])[...]
+    }
+
+    /// A call for help without the options of every command, with all of which it is the same.
+    private static func helpWords(_ arguments: ArraySlice<String>) -> ArraySlice<String> {
+        var (words, rest): ([String], ArraySlice<String>) = ([], arguments)
+        while !rest.isEmpty {
+            rest = rest[min(endOfCommonOptions(rest), rest.endIndex)...]
+            if let word = rest.popFirst() { words.append(word) }
+        }
+        return words[...]
     }
 
     /// Where the options of every command end that stand first; behind the end of all if the last has no value.
@@ -207,19 +217,19 @@ struct TokenStoreCommand: ParsableCommand {
         return arguments[end...]
     }
 
-    private static func end(with error: any Error, _ arguments: ArraySlice<String>) -> Never {
+    private static func end(with error: any Error, _ arguments: ArraySlice<String>, _ asJSON: Bool) -> Never {
         guard let failure = failure(for: error, arguments) else {
             let text = fullMessage(for: error, columns: HelpText.width)
             let help = HelpText(text)
             // Bash would take an address for several words.
             let breaks = text.hasPrefix("#!/bin/bash") ? "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}" : ""
-            do { try write(help.isHelp ? help.arranged : text + breaks) } catch { end(with: error, arguments) }
+            do { try write(help.isHelp ? help.arranged : text + breaks) } catch { end(with: error, arguments, asJSON) }
             exit(withError: nil)
         }
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
         let told = failure.tellingOfChange(by: arguments).naming(store: store(in: arguments))
-        ErrorReport(failure: told).write(asJSON: isJSON(arguments))
+        ErrorReport(failure: told).write(asJSON: asJSON)
         exit(withError: ExitCode(failure.status.code))
     }
 

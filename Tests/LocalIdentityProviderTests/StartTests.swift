@@ -36,7 +36,8 @@ struct StartTests {
         try await Site.open { (site: Site) async throws in
             var configuration = LocalIdentityProvider.Configuration()
             configuration.port = Int(site.provider.baseURL.split(separator: ":").last ?? "") ?? 0
-            await #expect(throws: StartError.self) { try await LocalIdentityProvider.start(configuration) }
+            let error = await #expect(throws: StartError.self) { try await LocalIdentityProvider.start(configuration) }
+            #expect(error == .bind("port \(configuration.port), Address already in use"))
             #expect(try await site.signInWithPassword().status == 200)
         }
     }

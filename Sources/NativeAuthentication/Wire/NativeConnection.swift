@@ -116,6 +116,9 @@ struct NativeConnection: Sendable {
             }
             throw failure(.refused(form.redacting(error), redacting(object, form)))
         case let status where IssuerUnavailable.isMeant(by: status): throw failure(.failed(IssuerUnavailable(response)))
+        // To start again at a tenant that is not there would end the same way.
+        case 404 where endpoint.startsFlow:
+            throw failure(.unexpected("has status 404", .correct("check the authority's address and its tenant")))
         default: throw failure(.unexpected("has status \(response.status)"))
         }
     }
@@ -171,6 +174,9 @@ enum NativeEndpoint: String, Sendable {
     case resetContinue = "/resetpassword/v1.0/continue"
     case resetSubmit = "/resetpassword/v1.0/submit"
     case resetPoll = "/resetpassword/v1.0/poll_completion"
+
+    /// Whether it is the first that a flow asks.
+    fileprivate var startsFlow: Bool { [.signUpStart, .initiate, .resetStart].contains(self) }
 
     /// Whether a request whose answer was lost may be sent again: it sends no code, changes no account and spends no
     /// token.

@@ -135,6 +135,9 @@ extension OAuthError {
         code == .userNotFound || code == .invalidGrant && numbers.first == 50_034
     }
 
+    /// Whether the authority names no tenant that is there.
+    var isTenantUnknown: Bool { numbers.first == 90_002 }
+
     var isWrongPassword: Bool { code == .invalidGrant && numbers.first == 50_126 }
 }
 

@@ -29,6 +29,7 @@ extension StoreConnection {
         let source = try KeySource(parsing: header.keySource)
         let hasLostKeys = keys.isEmpty && (totals.accounts > 0 || connection.isServer)
         let place = try newPlace()
+        let problem: SealingError? = hasLostKeys ? Self.lostKeys : keyProblem()
         return StoreStatus(
             location: location,
             size: try size(),
@@ -47,16 +48,28 @@ extension StoreConnection {
             pendingAnswers: try location.path?.pendingAnswers() ?? [],
             keySource: header.keySource,
             keyID: keys.first(where: \.isCurrent)?.id ?? "",
-            keyProblem: hasLostKeys ? Self.lostKeys : keyProblem(),
+            keyProblem: problem,
             lostKeys: hasLostKeys ? TokenStoreError.lostKeys(at: location) : nil,
             isRekeyUnfinished: keys.count > 1,
             movedTo: place?.name,
             isMoveProved: place?.address != nil,
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
             server: try serverStatus(),
-            protection: (options.keySource ?? source).protection(database: location.path?.database)
-                .map { StoreStatus.Protection($0) }
+            protection: protection(recorded: source, opensKeys: problem == nil).map { StoreStatus.Protection($0) }
         )
+    }
+
+    /// Who could read the tokens by the recorded source, or by the given one if it has the key as well.
+    ///
+    /// A given source that does not open the store says nothing about the key that does.
+    private func protection(recorded: KeySource, opensKeys: Bool) -> [ReaderVerdict] {
+        let database = location.path?.database
+        let verdicts = recorded.protection(database: database)
+        guard opensKeys, let given = options.keySource, given.recorded != recorded else { return verdicts }
+        let others = given.protection(database: database)
+        // Where root reads nothing either, the key is no longer where the store says.
+        guard verdicts.contains(where: { $0.reader == .root && $0.canRead }) else { return others }
+        return zip(verdicts, others).map { $0.canRead || !$1.canRead ? $0 : $1 }
     }
 
     /// Bytes of the file and its log, or of the tables on a server with their indexes.

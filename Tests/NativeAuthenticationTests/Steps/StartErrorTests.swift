@@ -55,6 +55,29 @@ struct StartErrorTests {
         }
     }
 
+    @Test func `what no other attempt changes is not to be started again`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app("pwd-app")
+            let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
+            scene.provider.faults.add(.status(404, at: "initiate"))
+            let signIn = try await failure(of: app.signIn, parameters)
+            #expect(signIn.remedy == .correct("check the authority's address and its tenant"))
+            scene.provider.faults.add(.status(404, at: "signup/start"))
+            let signUp = try await failure(of: app.signUp, SignUpParameters(username: NativeScene.new))
+            #expect(signUp.remedy == signIn.remedy)
+            scene.provider.faults.add(.status(404, at: "resetpassword/start"))
+            let reset = try await failure { () throws(ResetPasswordStartError) in
+                try await app.resetPassword(username: NativeScene.ana)
+            }
+            #expect(reset.remedy == signIn.remedy)
+            scene.provider.faults.add(fault("initiate", Self.refusal("invalid_request", "90002")))
+            #expect(try await failure(of: app.signIn, parameters).remedy?.code == .checkRegistration)
+            scene.provider.faults.add(fault("token", Self.refusal("invalid_scope")))
+            let scope = try await failure(of: app.signIn, parameters)
+            #expect(scope.remedy == .correct("check the scopes that are asked for"))
+        }
+    }
+
     @Test func `N42: a sign-in for a scope without consent needs the browser`() async throws {
         try await NativeScene.open { scene in
             let scope: Scope = "https://fabrikvine.onmicrosoft.com/helloapi/demo.write"

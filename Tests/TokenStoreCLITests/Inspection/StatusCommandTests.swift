@@ -49,6 +49,33 @@ struct StatusCommandTests {
         #expect(try scratch.run("status", "--json").json["keyProblem"] is String)
     }
 
+    @Test func `status judges by the key that the store has, also where --key names another source`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let usual = try scratch.run("status")
+        #expect(usual.status == 0)
+        for source in ["passphrase", "environment", "file:/nowhere/key"] {
+            let outcome = try scratch.run("status", "--key", source)
+            #expect(outcome.status == 7, "\(source)")
+            #expect(outcome.lines.suffix(5) == usual.lines.suffix(5), "\(source)")
+        }
+    }
+
+    @Test func `a copy of the key elsewhere hides neither the one beside the database nor that it is gone`() throws {
+        let (scratch, elsewhere) = (try ScratchDirectory(), try ScratchDirectory())
+        try scratch.fill(.mara)
+        try elsewhere.overwrite("copy", with: scratch.contents("key"))
+        let usual = try scratch.run("status")
+        let both = try scratch.run("status", "--key", "file:\(elsewhere.path("copy"))")
+        #expect(both.status == 0)
+        #expect(both.lines.suffix(5) == usual.lines.suffix(5))
+        unlink(scratch.path("key"))
+        let moved = try scratch.run("status", "--key", "file:\(elsewhere.path("copy"))")
+        #expect(moved.status == 0)
+        #expect(moved.lines[2].hasSuffix(", opened by that of file:\(elsewhere.path("copy"))"), "\(moved.lines[2])")
+        #expect(moved.lines.contains { $0.contains("the key is in \(elsewhere.path("copy"))") })
+    }
+
     @Test func `status of a store without its data keys prints everything and ends as every other command`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

@@ -51,6 +51,22 @@ struct HelpTests {
         #expect(outcome.output == plain.output)
     }
 
+    @Test(arguments: [["--store", "x.db"], ["--json"], ["-q", "--color=never"]])
+    func `help takes the options of every command behind it as well`(options: [String]) throws {
+        let scratch = try ScratchDirectory()
+        let plain = try Command(arguments: ["help", "list"]).run(in: scratch)
+        let outcome = try Command(arguments: ["help", "list"] + options).run(in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output == plain.output)
+    }
+
+    @Test(arguments: [["--json", "help", "nosuch"], ["help", "nosuch", "--json"], ["-qj", "help", "nosuch"]])
+    func `help of a command that is not there is an error as JSON where that was asked for`(words: [String]) throws {
+        let outcome = try Command(arguments: words).run(in: ScratchDirectory())
+        #expect(outcome.status == 64)
+        #expect(try outcome.errorJSON["message"] as? String == "there is no command 'nosuch'", "\(outcome.error)")
+    }
+
     @Test(arguments: ["0", "-5", "1", "20"])
     func `help is whole on a terminal of hardly any columns`(columns: String) throws {
         let scratch = try ScratchDirectory()

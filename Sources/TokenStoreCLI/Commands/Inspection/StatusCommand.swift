@@ -1,5 +1,6 @@
 import ArgumentParser
 import OAuth
+import Sealing
 import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -29,7 +30,8 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let console = arguments.console
         let status = try arguments.inspect(console, unlocks: false)?.status()
-        let report = StatusReport(location: try arguments.location, status: status)
+        let given = arguments.key?.recorded
+        let report = StatusReport(location: try arguments.location, status: status, givenSource: given)
         if arguments.json {
             try report.document(on: console)
         } else {
@@ -44,6 +46,9 @@ struct StatusCommand: ParsableCommand {
 private struct StatusReport {
     let location: StoreLocation
     let status: StoreStatus?
+
+    /// The source that --key names; nil without it.
+    let givenSource: KeySource?
 
     func text(on console: Console) throws {
         guard let status else { return }
@@ -97,7 +102,9 @@ private struct StatusReport {
     private func key(_ status: StoreStatus, on console: Console) -> [String] {
         let isShort = console.terminal.isTerminal && status.keyID.count > 8
         let id = isShort ? status.keyID.prefix(8) + "…" : status.keyID
-        let state = status.keyProblem.map { "\($0)" } ?? "present"
+        // A key that --key names elsewhere opens the store also where the recorded place has none any more.
+        let opener = givenSource.map(\.description).flatMap { $0 == status.keySource ? nil : "opened by that of \($0)" }
+        let state = status.keyProblem.map { "\($0)" } ?? opener ?? "present"
         let isNew = status.keyID.isEmpty && status.keyProblem == nil
         let name = status.keyID.isEmpty ? "" : " (\(id))"
         let key = isNew ? ", none yet; the next sign-in makes one" : "\(name), \(state)"
