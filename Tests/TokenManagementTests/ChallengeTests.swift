@@ -6,6 +6,7 @@ import Synchronization
 import TestTraits
 import Testing
 import TokenManagement
+import TokenStorage
 
 /// What a web API asks for when it refuses a token.
 @Suite(.onBothEngines)
