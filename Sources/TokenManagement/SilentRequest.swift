@@ -48,6 +48,9 @@ public struct SilentRequest: Hashable, Sendable {
     /// How long this caller waits; a refresh that others wait for goes on without it.
     public var timeout: Duration = .seconds(30)
 
+    /// How long it waits where a stored token serves as well; nil: as long as for any other.
+    var standInTimeout: Duration?
+
     /// A request for a token of an account that covers this scope.
     public init(account: Account.ID, scope: Scope) {
         self.account = account
@@ -60,6 +63,11 @@ public struct SilentRequest: Hashable, Sendable {
     /// Whether the scope says which access token is wanted; Microsoft's are each for one API, which OpenID's own scopes
     /// do not name, so that a refresh for those alone is for the ID token.
     var namesAPI: Bool { !scope.isEmpty || account.hasIssuer }
+
+    /// How long this caller waits for a refresh, in whose place a stored token can stand or not.
+    func patience(hasStandIn: Bool) -> Duration {
+        hasStandIn ? min(timeout, standInTimeout ?? timeout) : timeout
+    }
 
     /// The request that names where it goes, where that decides which tokens serve: each tenant has its own.
     func naming(_ place: Authority) -> SilentRequest {

@@ -91,7 +91,8 @@ public final class TokenManager: Sendable {
         let start = now
         do {
             let shared = sharedRefresh(for: request, insteadOf: refused)
-            let result = try await limited(shared.result(within: request.timeout), request)
+            let patience = request.patience(hasStandIn: fallback != nil)
+            let result = try await limited(shared.result(within: patience), request)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
             if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)

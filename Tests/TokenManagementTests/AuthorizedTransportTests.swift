@@ -266,4 +266,26 @@ struct AuthorizedTransportTests {
             #expect(scene.tokenRequestCount == 1)
         }
     }
+
+    @Test func `a call with a token that is due for a refresh has time left where the issuer hangs`() async throws {
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { (scene: Scene) async throws in
+            scene.clock.advance(by: 1_801)
+            let ended = Counter()
+            let hanging = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                try await eventually("the end of the call") { ended.value == 1 }
+            }
+            let manager = try scene.manager(transport: hanging)
+            let url = "\(scene.provider.baseURL)/api1"
+            let api = manager.authorized(WebAPI(url: url, scope: Scene.toDo), account: scene.account)
+            // Less than a refresh may take, after which it would be given up.
+            let limits = HTTPLimits(head: .seconds(8), total: .seconds(8), bodySize: 100_000)
+            let answer = try? await api.send(Self.request(scene, "api1/tasks"), limits: limits)
+            _ = ended.next()
+            #expect(answer?.status == 200)
+            // The refresh goes on, and others get what it brings.
+            _ = try await manager.acquireTokenSilently(scene.request())
+            #expect(scene.tokenRequestCount == 1)
+        }
+    }
 }

@@ -104,6 +104,7 @@ extension SharedRefresh {
             var request = request
             request.loginHint = nil
             request.timeout = .zero
+            request.standInTimeout = nil
             request.requiresAllScopes = false
             self.request = request
             self.clientID = clientID

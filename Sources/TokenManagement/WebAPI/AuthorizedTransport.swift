@@ -33,7 +33,7 @@ public struct AuthorizedTransport: HTTPTransport {
     /// Sends `request` with exactly one `Authorization` header, the access token's.
     ///
     /// The time for it includes that of its token, and of a request that is repeated. A refresh that takes longer goes
-    /// on, and serves the next call.
+    /// on, and serves the next call; where a stored token can stand in, no more than half of the time is waited for it.
     ///
     /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `HTTPTransportError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
@@ -88,7 +88,10 @@ public struct AuthorizedTransport: HTTPTransport {
         _ limits: HTTPLimits
     ) async throws -> (HTTPResponse, AccessToken) {
         var wanted = wanted
-        wanted.timeout = min(wanted.timeout, call.left)
+        let left = call.left
+        wanted.timeout = min(wanted.timeout, left)
+        // A token that is good enough is not to be of no use because a better one was waited for to the end.
+        wanted.standInTimeout = left / 2
         let (token, key) = try await provableToken(wanted, insteadOf: refused)
         var request = request
         request.headers["authorization"] = "\(token.authorizationScheme) \(token.secret.reveal())"

@@ -52,6 +52,7 @@ struct MSALCacheImporter {
 
     /// Those whose ID tokens in the document are of other ports than the store knows, by id and host.
     private var atOtherPorts: Set<Account.ID> = []
+    private var namedPorts = NamedPorts()
 
     /// The rows that the store had quarantined before this import, and those whose entry was taken in now.
     private var quarantined: [UnrecognizedEntry.Path: Int64]
@@ -113,6 +114,9 @@ struct MSALCacheImporter {
         }
         let current = try entries.withOlder { try isSameEntity($0, $1, bytes) }
         report.unchanged += entries.count - current.count
+        if bucket == .appMetadata {
+            for (entry, _) in current { namedPorts.add(try value(bytes, at: entry.offset).json) }
+        }
         for (entry, older) in current {
             let isTaken = try take(bucket, entry, bytes)
             try progress.advance()
@@ -187,6 +191,7 @@ struct MSALCacheImporter {
 
     /// The entity with the port of its host, unless the document has an ID token of another port of that host.
     private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
+        if bucket == .appMetadata, namedPorts.tellApart(value) { return value }
         let named = try session.namingPort(value)
         guard named != value, let host = value.object?["environment"]?.text,
             let id = value.object?["home_account_id"]?.text,

@@ -59,11 +59,34 @@ struct MSALHosts {
     }
 
     /// The host of an environment that has a port.
-    private static func host(_ environment: String) -> String? {
+    fileprivate static func host(_ environment: String) -> String? {
         guard environment.utf8.contains(UInt8(ascii: ":")),
             let place = HostAndPort(environment, usualPort: 443), place.port != 443
         else { return nil }
         return place.host
+    }
+}
+
+/// The clients whose metadata a document has at a port of a host by its name.
+///
+/// What it has of them at the host alone is of the usual port then, as in an export that keeps the ports.
+struct NamedPorts {
+    /// The folded ids, and the hosts.
+    private var places: Set<[String]> = []
+
+    /// Notes the metadata of a client.
+    mutating func add(_ metadata: JSONValue) {
+        guard let object = metadata.object, let host = object["environment"]?.text.flatMap({ MSALHosts.host($0) })
+        else { return }
+        places.insert([object["client_id"]?.text?.folded ?? "", host])
+    }
+
+    /// Whether metadata at a host by its name alone is not that of a port of the host.
+    func tellApart(_ metadata: JSONValue) -> Bool {
+        guard !places.isEmpty, let object = metadata.object,
+            let place = object["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) }), place.port == 443
+        else { return false }
+        return places.contains([object["client_id"]?.text?.folded ?? "", place.host])
     }
 }
 

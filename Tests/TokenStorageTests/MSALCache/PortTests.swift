@@ -53,14 +53,17 @@ struct PortTests {
         #expect(try copy.rows("AccessToken").map { $0["environment"].text } == ["id.example:8443"])
     }
 
-    @Test func `metadata of one client at two ports of a host stays two`() throws {
-        let hosts = ["id.example", "id.example:8443"]
+    @Test(arguments: [["id.example", "id.example:8443"], ["id.example:8443", "id.example"]])
+    func `metadata of one client at two ports of a host stays two`(hosts: [String]) throws {
         let rows = hosts.map { JSONValue.appMetadata(["environment": .string($0)]) }
         let fixture = try TestStore(.cache(appMetadata: rows))
         let export = try fixture.export()
         #expect(try fixture.take(export).changes == 0)
         let copy = try TestStore(export)
-        #expect(try copy.rows("AppMetadata").map { $0["environment"].text } == hosts)
+        #expect(Set(try copy.rows("AppMetadata").compactMap { $0["environment"].text }) == Set(hosts))
+        let other = try TestStore(.cache(appMetadata: [.appMetadata(["environment": "id.example:8443"])]))
+        #expect(try other.take(export).changes == 1)
+        #expect(try other.rows("AppMetadata").count == 2)
     }
 
     @Test func `a re-import changes nothing but the tokens that MSAL refreshed`() throws {
