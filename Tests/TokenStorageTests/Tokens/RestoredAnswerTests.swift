@@ -49,16 +49,19 @@ struct RestoredAnswerTests {
         return sent
     }
 
-    /// Stores the answer to a refresh, with the refresh token r3.
-    private func answer(_ sent: (used: StoredRefreshToken, space: AnswerSpace), to fixture: TestStore) throws {
-        let request = TokenRequest(
+    private static func refresh() throws -> TokenRequest {
+        TokenRequest(
             clientID: Fixture.client,
             authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
             scope: "s1",
             grant: .refreshToken
         )
+    }
+
+    /// Stores the answer to a refresh, with the refresh token r3.
+    private func answer(_ sent: (used: StoredRefreshToken, space: AnswerSpace), to fixture: TestStore) throws {
         let response = try TokenResponse.signIn(["refresh_token": "r3"])
-        try fixture.store.save(response, for: request, refreshing: sent.used, in: sent.space)
+        try fixture.store.save(response, for: Self.refresh(), refreshing: sent.used, in: sent.space)
     }
 
     @Test(arguments: [true, false])
@@ -109,14 +112,8 @@ struct RestoredAnswerTests {
         let fixture = try scene()
         try fixture.refresh(.signIn(["refresh_token": "r1"]))
         let used = try fixture.currentRefreshToken()
-        let request = TokenRequest(
-            clientID: Fixture.client,
-            authority: try Authority(parsing: "https://login.microsoftonline.com/t1"),
-            scope: "s1",
-            grant: .refreshToken
-        )
         let response = try TokenResponse.signIn(["refresh_token": "r2"])
-        let answer = PendingAnswer(response, for: request, refreshing: used, at: Fixture.now)
+        let answer = try PendingAnswer(response, for: Self.refresh(), refreshing: used, at: Fixture.now)
         let waiting = try answer.encoded().withUnsafeBytes { try PendingAnswer(decoding: $0) }
         let stored = try #require(used.modifiedAt)
         #expect(waiting.used?.modifiedAt == stored)
