@@ -38,5 +38,16 @@ package func mayTryAgain(_ descriptor: Int32, once event: Int32) -> Bool {
     return true
 }
 
+/// Whether a descriptor is open, and not for writing alone; where it is not, `errno` says so.
+package func isOpenForReading(_ descriptor: Int32) -> Bool {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard flags >= 0 else { return false }
+    guard flags & (O_RDONLY | O_WRONLY | O_RDWR) != O_WRONLY else {
+        errno = EBADF
+        return false
+    }
+    return true
+}
+
 /// `close(2)`, whose name a method here has as well.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

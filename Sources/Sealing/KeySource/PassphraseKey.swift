@@ -124,11 +124,8 @@ struct Passphrase {
     /// Makes sure that there is one, or somebody to ask; reads nothing.
     func requireGiven() throws(SealingError) {
         if let descriptor {
-            let flags = fcntl(descriptor, F_GETFL)
-            // One that is open for writing alone gives none either.
-            if flags >= 0, flags & (O_RDONLY | O_WRONLY | O_RDWR) != O_WRONLY { return }
-            if flags >= 0 { errno = EBADF }
-            throw unreadable(descriptor)
+            guard isOpenForReading(descriptor) else { throw unreadable(descriptor) }
+            return
         }
         if context.environment[Self.variable] != nil || context.askPassphrase == nil { _ = try obtain(confirm: true) }
     }

@@ -1,5 +1,6 @@
 import HTTPTransport
 import OAuth
+import Sealing
 import TokenStorage
 
 #if canImport(Glibc)
@@ -168,7 +169,7 @@ private struct AnswerInput {
 
     /// Throws unless the descriptor is open for reading.
     func check(_ option: String) throws {
-        guard NamedDescriptor(number: descriptor).isReadable else {
+        guard isOpenForReading(descriptor) else {
             throw CommandFailure(
                 .usage,
                 "\(option) names the file descriptor \(descriptor), which is not open for reading",

@@ -38,12 +38,6 @@ enum StandardInput {
 struct NamedDescriptor {
     let number: Int32
 
-    /// Whether there is something to read from.
-    var isReadable: Bool {
-        let flags = fcntl(number, F_GETFL)
-        return flags >= 0 && flags & (O_RDONLY | O_WRONLY | O_RDWR) != O_WRONLY
-    }
-
     /// Takes the number where nothing is open under it, with what cannot be read.
     ///
     /// The next file that this program opens would get it, such as the store's, and be read as what a person types.
