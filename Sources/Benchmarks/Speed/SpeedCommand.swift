@@ -73,6 +73,9 @@ enum ScaleBenchmark: Benchmark {
 
     private static let smallAccounts = 1_000
 
+    /// So many that their pages do not fit into the cache, also in a short run.
+    private static let distinctLookups = 5_000
+
     static func measure(_ bench: Bench, _ add: (ReportRow) -> Void) throws {
         let small = try TokenStore.open(at: bench.place("small"))
         try small.fill(0..<smallAccounts, accessTokens: 5)
@@ -90,8 +93,7 @@ enum ScaleBenchmark: Benchmark {
         _ small: TokenStore,
         isRepeated: Bool
     ) throws -> ReportRow {
-        var random = RandomText(seed: 4)
-        let numbers = (0..<(isRepeated ? 400 : 20_000)).map { _ in Int.random(in: 0..<bench.accounts, using: &random) }
+        let numbers = numbers(isRepeated ? 400 : distinctLookups, of: bench)
         let queries = numbers.map { SampleAccount($0).query($0 % 5) }
         let smallQueries = numbers.map { SampleAccount($0 % smallAccounts).query($0 % 5) }
         func look(_ query: TokenQuery, in store: TokenStore) throws {
@@ -110,14 +112,17 @@ enum ScaleBenchmark: Benchmark {
         return row(isRepeated ? "repeated lookup" : "lookup", bench, .microseconds, outcome)
     }
 
+    /// The accounts that are looked up, the same in each language.
+    private static func numbers(_ count: Int, of bench: Bench) -> [Int] {
+        var random = RandomText(seed: 4)
+        return (0..<count).map { _ in Int.random(in: 0..<bench.accounts, using: &random) }
+    }
+
     /// The lookups of any account in C: what the pages of a larger file cost each program that reads it by SQLite.
     ///
     /// The last one, as the store cannot open the tokens afterwards.
     private static func floorLookups(_ bench: Bench, _ large: TokenStore, _ small: TokenStore) throws -> ReportRow {
-        var random = RandomText(seed: 4)
-        let numbers = (0..<bench.scaled(5_000, quick: 400)).map { _ in
-            Int.random(in: 0..<bench.accounts, using: &random)
-        }
+        let numbers = numbers(distinctLookups, of: bench)
         let (largeFloor, smallFloor) = (try Baseline(large.path), try Baseline(small.path))
         for number in Set(numbers) { try largeFloor.adopt(SampleAccount(number)) }
         for number in Set(numbers.map { $0 % smallAccounts }) { try smallFloor.adopt(SampleAccount(number)) }
