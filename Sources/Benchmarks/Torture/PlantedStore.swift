@@ -99,7 +99,7 @@ struct PlantedStore: Sendable {
     /// What would be sent for a session, and what holds it back.
     static func candidates(of session: Session, in store: TokenStore) throws -> [RefreshCandidate] {
         let query = TokenQuery(account: session.account, clientID: session.client, scope: Scope(scopes[1]))
-        return try store.silentState(for: query, authority: session.authority.url).candidates
+        return try store.silentState(for: query) { _ in session.authority }?.candidates ?? []
     }
 
     /// An account that is gone, and signed out of the first client.

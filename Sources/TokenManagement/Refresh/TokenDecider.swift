@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// Decides a silent request by what the store knows; the manager acts on it, and `explain` prints it.
-package struct TokenDecider<Store: StoreReading>: Sendable {
+package struct TokenDecider<Store: UsableTokenReading>: Sendable {
     let store: Store
     let clientID: String
     let options: TokenManagerOptions
@@ -31,21 +31,20 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
 
     /// The decision however long ago the person signed in.
     private func unlimited(_ request: SilentRequest, since start: Int64?) throws -> TokenDecision {
-        if !request.passesOverCache {
-            let cached = try store.cachedToken(for: query(request))
-            if case .usable(let token, isAging: false) = cached { return .serve(result(token, request)) }
+        let query = query(request)
+        if !request.passesOverCache, case .usable(let token, isAging: false) = try store.usableToken(for: query) {
+            return .serve(result(token, request))
         }
-        guard let account = try store.account(request.account) else {
+        let found = try store.silentState(for: query) { try Authority(of: $0, requested: request.authority) }
+        guard var state = found else {
             let state = try store.signInState(of: request.account, client: clientID)
             return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
         }
-        let authority = try Authority(of: account, requested: request.authority)
-        var state = try store.silentState(for: query(request), authority: authority.url)
         if request.forcesRefresh, !request.keepsWaits { state.liftOwnThrottles(before: start) }
-        return decide(request, by: state, at: authority)
+        return decide(request, by: state)
     }
 
-    private func decide(_ request: SilentRequest, by state: SilentState, at authority: Authority) -> TokenDecision {
+    private func decide(_ request: SilentRequest, by state: SilentState) -> TokenDecision {
         if !request.passesOverCache, let token = state.usable, !state.isAging { return .serve(result(token, request)) }
         guard !state.isForeignAuthority else { return .fail(.interactionRequired(.otherAuthority)) }
         let fallback = fallback(request, state)
@@ -72,7 +71,7 @@ package struct TokenDecider<Store: StoreReading>: Sendable {
         if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
         let free = live.filter { $0.throttle == nil }
         guard free.isEmpty, let throttle = first.throttle else {
-            return .refresh(free, at: authority, fallback: fallback)
+            return .refresh(free, at: state.authority, fallback: fallback)
         }
         return failing(AcquisitionError(throttle, now: now))
     }

@@ -46,33 +46,59 @@ extension RefreshLease {
     }
 
     /// When a lease ended, in microseconds; nothing while it lasts.
-    static let momentOfEnd = """
+    private static let momentOfEnd = """
         CASE WHEN l.ends_at <= clock_timestamp() THEN CAST(extract(epoch FROM l.ends_at) * 1000000 AS bigint) END
         """
 
     /// Of a lease that was not given back and may be its holder's still: one that ended long ago is renewed by nobody.
-    static let isOfSomebody = """
+    private static let isOfSomebody = """
         l.ends_at > clock_timestamp() - interval '10 minutes' AND l.ends_at < clock_timestamp() + interval '2 minutes'
         """
 
+    /// The row of an account, with the lease if it was not given back.
     fileprivate static let ofSomebody = SQL { dialect in
         """
-        SELECT l.host, l.process_id, l.started_at, \(momentOfEnd)
-        FROM refresh_lease l JOIN account a ON a.id = l.account_id
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["l.account_id"]))
-            AND l.client_fold = ?3 AND \(isOfSomebody)
+        SELECT a.id, l.holder, l.host, l.process_id, l.started_at, \(momentOfEnd) FROM account a
+        LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3
+            AND \(isOfSomebody) \(dialect.owned("l.account_id", rows: 4))
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4))
         """
+    }
+}
+
+/// What a server has of the right to refresh.
+struct FoundLease {
+    /// The row of the account.
+    let account: Int64
+
+    /// Nil where the lease was given back.
+    let holder: [UInt8]?
+    let process: ProcessIdentity
+
+    /// When it ended, in microseconds; nil while it lasts.
+    let end: Int64?
+}
+
+extension StoreConnection {
+    /// The lease of an account; nil where that is not stored.
+    func lease(of account: Account.ID, _ subject: String) throws -> FoundLease? {
+        let values = values(.text(account.key), .text(account.issuer), .text(subject), of: account)
+        return try connection.first(RefreshLease.ofSomebody, values) { row in
+            FoundLease(
+                account: row.integer(0),
+                holder: row.optionalBlob(1),
+                process: ProcessIdentity(row, from: 2),
+                end: row.optionalInteger(5)
+            )
+        }
     }
 }
 
 extension StoreReading {
     fileprivate func lookAtLease(of account: Account.ID, _ subject: String) throws -> RefreshLease.Look {
         try read { session in
-            let values = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
-            let found = try session.connection.first(RefreshLease.ofSomebody, values) {
-                (process: ProcessIdentity($0, from: 0), end: $0.optionalInteger(3))
-            }
-            guard let found, !found.process.isGone else { return .free }
+            guard let found = try session.lease(of: account, subject), found.holder != nil, !found.process.isGone
+            else { return .free }
             return found.end.map { .lapsed($0) } ?? .held
         }
     }

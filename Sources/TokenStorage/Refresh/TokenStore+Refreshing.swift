@@ -2,18 +2,6 @@ import Database
 package import OAuth
 
 extension StoreReading {
-    /// All that decides a request for an access token, from one moment.
-    ///
-    /// - Throws: as ``cachedToken(for:)``.
-    package func silentState(for query: TokenQuery, authority: String) throws -> SilentState {
-        try read { session in
-            try session.connection.read {
-                if let userFlow = query.authority?.userFlow { try session.requireUserFlow(userFlow, of: query.account) }
-                return try session.silentState(query, authority: authority)
-            }
-        }
-    }
-
     /// When the person signed in to `client`, and when the account was last used, in Unix seconds; nil if not known.
     package func sessionTimes(of account: Account.ID, client: String) throws -> (signIn: Int64, lastUse: Int64)? {
         try read { session in
@@ -168,74 +156,6 @@ extension StoreConnection {
         else { return }
         try setSignInState(.unknown, of: row, client: query.clientID)
     }
-
-    fileprivate func silentState(_ query: TokenQuery, authority: String) throws -> SilentState {
-        let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
-        let found = try isForeign ? FoundTokens() : accessTokens(query)
-        let state = try signInState(of: query.account, client: query.clientID)
-        let tokens = state == .signedOut || isForeign ? [] : try usableRefreshTokens(query)
-        if found.usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
-        // From the same moment as the tokens: a sign-in replaces both.
-        let key = try tokens.isEmpty ? nil : boundKey(of: query.account, client: query.clientID)
-        let candidates = try tokens.map { token in
-            RefreshCandidate(
-                token: token,
-                key: token.clientID.folded == query.clientID.folded ? key : nil,
-                attempt: try attempt(token),
-                throttle: try throttle(throttleKey(query, authority: authority, token: token), of: query.account)
-            )
-        }
-        return SilentState(
-            usable: found.usable,
-            isAging: found.isAging,
-            extended: found.extended,
-            signInState: state,
-            isForeignAuthority: isForeign,
-            candidates: candidates
-        )
-    }
-}
-
-/// All that the store knows about a request for an access token, from one moment.
-package struct SilentState: Sendable {
-    /// A token that is good to use.
-    package let usable: AccessToken?
-
-    /// Whether that token is worth refreshing.
-    package let isAging: Bool
-
-    /// The last token, good only while the issuer cannot be reached.
-    package let extended: AccessToken?
-
-    package let signInState: SignInState
-
-    /// Whether the authority that was asked for is not the one that vouches for the account.
-    package let isForeignAuthority: Bool
-
-    /// In the order they are to be tried.
-    package private(set) var candidates: [RefreshCandidate]
-
-    /// Lets requests through that the issuer has not asked to wait, and that were throttled before `start`; all of them
-    /// where that is nil.
-    package mutating func liftOwnThrottles(before start: Int64?) {
-        for index in candidates.indices {
-            guard let throttle = candidates[index].throttle, !throttle.isAskedFor else { continue }
-            if let start, throttle.beganAt >= start { continue }
-            candidates[index].throttle = nil
-        }
-    }
-}
-
-/// A refresh token that may be used for a request, and what is known about using it.
-package struct RefreshCandidate: Sendable {
-    package let token: StoredRefreshToken
-
-    /// The DPoP key that the token is bound to, if it is.
-    package let key: BoundKey?
-    package let attempt: RefreshAttempt?
-
-    /// Until when this very request with this very token is not to be repeated, if it is not.
-    package fileprivate(set) var throttle: Throttle?
 }
 
 /// The last use of a refresh token, as far as it is known.

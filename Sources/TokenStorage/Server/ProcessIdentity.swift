@@ -42,7 +42,7 @@ struct ProcessIdentity: Hashable {
 
     #if os(Linux)
     private static let thisMachine: String = {
-        let boot = text(of: "/proc/sys/kernel/random/boot_id")
+        let boot = String(decoding: line(of: "/proc/sys/kernel/random/boot_id"), as: UTF8.self)
         var space = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/self/ns/pid", &space, space.count - 1)
         guard !boot.isEmpty, count > 0 else { return "" }
@@ -51,19 +51,21 @@ struct ProcessIdentity: Hashable {
 
     /// The 22nd field of a process's state; the second one, its name, may hold spaces and brackets.
     private static func start(of id: Int64) -> Int64? {
-        let fields = text(of: "/proc/\(id)/stat").split(separator: ")").last?.split(separator: " ") ?? []
-        return fields.count > 19 ? Int64(fields[19]) : nil
+        // By bytes, as all that wait for a refresh ask this again and again.
+        let line = line(of: "/proc/\(id)/stat")
+        guard let nameEnd = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = line[(nameEnd + 1)...].split(separator: UInt8(ascii: " "))
+        return fields.count > 19 ? Int64(String(decoding: fields[19], as: UTF8.self)) : nil
     }
 
-    /// The beginning of a small file of the kernel, without the line's end; empty where it cannot be read.
-    private static func text(of path: String) -> String {
+    /// The beginning of the first line of a small file of the kernel; empty where it cannot be read.
+    private static func line(of path: String) -> ArraySlice<UInt8> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
+        guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 1_024)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return "" }
-        return String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }
     }
     #else
     /// A process of another machine may have the same number, and nothing here tells one system from another.

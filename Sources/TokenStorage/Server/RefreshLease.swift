@@ -169,14 +169,7 @@ extension TokenStore {
     ) throws -> LeaseAnswer {
         try writeLease { session in
             // The account's row is not locked: who waits for a lease is not to hold up whoever saves tokens.
-            let identity = session.values(.text(account.key), .text(account.issuer), .text(subject), of: account)
-            let found = try session.connection.first(Self.rowAndLease, identity) {
-                (
-                    row: $0.integer(0), holder: $0.optionalBlob(1), process: ProcessIdentity($0, from: 2),
-                    end: $0.optionalInteger(5)
-                )
-            }
-            guard let found else { return .noAccount }
+            guard let found = try session.lease(of: account, subject) else { return .noAccount }
             // The answer to an earlier commit may have been lost.
             if let other = found.holder, other == holder { return .taken }
             // Without a write, which locks the row: many wait for one lease.
@@ -184,7 +177,7 @@ extension TokenStore {
                 guard found.process.isGone else { return found.end.map { .lapsed($0) } ?? .held }
                 try session.connection.run(
                     "UPDATE refresh_lease SET ends_at = statement_timestamp() WHERE account_id = ?1 AND client_fold = ?2 AND holder = ?3",
-                    .integer(found.row),
+                    .integer(found.account),
                     .text(subject),
                     .blob(other)
                 )
@@ -192,7 +185,7 @@ extension TokenStore {
             let process = ProcessIdentity.own
             let taken = try session.connection.integer(
                 Self.taking,
-                .integer(found.row),
+                .integer(found.account),
                 .text(subject),
                 .blob(holder),
                 .integer(Self.seconds),
@@ -203,16 +196,6 @@ extension TokenStore {
             )
             return taken == nil ? .held : .taken
         }
-    }
-
-    /// The row of an account, with the lease if it was not given back.
-    private static let rowAndLease = SQL { dialect in
-        """
-        SELECT a.id, l.holder, l.host, l.process_id, l.started_at, \(RefreshLease.momentOfEnd) FROM account a
-        LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3
-            AND \(RefreshLease.isOfSomebody) \(dialect.owned("l.account_id", rows: 4))
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4))
-        """
     }
 
     /// The one clock that counts is that of the server which the statement is sent to, also where the row is on another

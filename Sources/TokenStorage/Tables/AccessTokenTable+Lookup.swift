@@ -81,8 +81,28 @@ extension StoreConnection {
         _ body: (Row) throws -> Bool
     ) throws {
         var isSignedOut: Bool?
+        let values = try candidateValues(query, scope, acceptsDeclined)
+        if connection.isServer {
+            var isItsOwn = false
+            try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
+                guard let isOpened = try intact({ try visit(row, isSignedOut: &isSignedOut, body) }) else { return }
+                // One that has ended is not opened, and tells whose the row is all the same.
+                isItsOwn = try isItsOwn || isOpened || intact { try open(row, of: .accessToken) } != nil
+            }
+            guard !isItsOwn else { return }
+            isSignedOut = nil
+        }
+        try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
+    }
+
+    /// Asks a server what ``forEachCandidate(_:scope:acceptsDeclined:_:)`` will ask first.
+    func askAheadForCandidates(_ query: TokenQuery, scope: String, acceptsDeclined: Bool) throws {
+        try connection.askAhead(Self.likeliest, Array(candidateValues(query, scope, acceptsDeclined).prefix(10)))
+    }
+
+    private func candidateValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
         let tenant = try tenant(query)
-        let values = values(
+        return values(
             .text(query.account.key),
             .text(query.account.issuer),
             .text(query.clientID.folded),
@@ -95,15 +115,6 @@ extension StoreConnection {
             .optional(acceptsDeclined || Self.asksForDefault(scope) ? scope : nil),
             of: query.account
         )
-        if connection.isServer {
-            var isItsOwn = false
-            try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
-                if try intact({ try visit(row, isSignedOut: &isSignedOut, body) }) ?? false { isItsOwn = true }
-            }
-            guard !isItsOwn else { return }
-            isSignedOut = nil
-        }
-        try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
     }
 
     /// Calls `body` with a row unless its account has signed out, which is read of the first row for all of them.

@@ -35,6 +35,12 @@ extension StoreConnection {
         return try connection.first(Self.keyOfAccount, values) { $0.text(table["thumbprint"]) }
     }
 
+    /// Asks a server what ``boundKey(of:client:)`` or ``boundKeyID(of:client:)`` will ask.
+    func askAheadForBoundKey(of account: Account.ID, client: String) throws {
+        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
+        try connection.askAhead(Self.keyOfAccount, values)
+    }
+
     /// Whether the tokens of an account row at a client are bound to the key of this thumbprint.
     func isBound(_ account: Int64, client: String, to thumbprint: String) throws -> Bool {
         try keyRow(account, client: client)?.thumbprint == thumbprint

@@ -40,6 +40,11 @@ extension StoreConnection {
         } ?? nil
     }
 
+    /// Asks a server what ``attempt(_:)`` will ask.
+    func askAheadForAttempt(_ token: StoredRefreshToken) throws {
+        try connection.askAhead(Self.attempt, use(of: token))
+    }
+
     /// Whether a row was not altered, and says that it is of this very token.
     private func isAttempt(_ row: Row, with token: Secret) throws -> Bool {
         guard let opened = try intact({ try openIfPresent(row, of: .refreshAttempt) }) else { return false }

@@ -33,17 +33,7 @@ extension StoreConnection {
     func throttle(_ key: [UInt8], of account: Account.ID) throws -> Throttle? {
         let table = SealedTable.throttle
         let found =
-            try connection.first(
-                Self.throttleAlike,
-                values(
-                    .text(account.key),
-                    .text(account.issuer),
-                    .blob(key),
-                    .integer(now),
-                    .integer(Throttle.longest),
-                    of: account
-                )
-            ) { row -> Throttle? in
+            try connection.first(Self.throttleAlike, place(of: key, account)) { row -> Throttle? in
                 guard try isIntact(row, of: table) else { return nil }
                 // A failure that cannot be read is one without details; the wait counts all the same.
                 let failure = (try? JSONValue(parsing: row.text(table["failure"])))?.object ?? JSONValue.Object()
@@ -55,6 +45,22 @@ extension StoreConnection {
                 )
             } ?? nil
         return found.flatMap { $0.beganAt <= now ? $0 : nil }
+    }
+
+    /// Asks a server what ``throttle(_:of:)`` will ask.
+    func askAheadForThrottle(_ key: [UInt8], of account: Account.ID) throws {
+        try connection.askAhead(Self.throttleAlike, place(of: key, account))
+    }
+
+    private func place(of key: [UInt8], _ account: Account.ID) -> [Value] {
+        values(
+            .text(account.key),
+            .text(account.issuer),
+            .blob(key),
+            .integer(now),
+            .integer(Throttle.longest),
+            of: account
+        )
     }
 
     private static let throttleAlike = SQL { dialect in

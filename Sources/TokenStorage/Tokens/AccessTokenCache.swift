@@ -82,15 +82,15 @@ final class AccessTokenCache: Sendable {
         return kept.flatMap { $0.answers(query, at: now) ? $0.token : nil }
     }
 
-    /// The token that is kept for `query`, else what `lookUp` finds.
+    /// The token that is kept for `query`, else what `lookUp` finds; nil where that is none.
     ///
     /// `version` was read before, so that a commit since then is noticed the next time.
     func token(
         for query: TokenQuery,
         at now: Int64,
         version: MemoryVersion,
-        _ lookUp: () throws -> CachedToken
-    ) throws -> CachedToken {
+        _ lookUp: () throws -> CachedToken?
+    ) throws -> CachedToken? {
         let hash = Self.hash(query)
         let part = part(hash)
         let (kept, dropCount) = part.state.withLock { state -> (Entry?, Int) in

@@ -33,6 +33,13 @@ extension StoreConnection {
         return .signInRequired(.noRefreshToken)
     }
 
+    /// What ``cachedToken(_:)`` returns where a token is good to use; nothing is asked about any other answer.
+    func usableToken(_ query: TokenQuery) throws -> CachedToken? {
+        if let authority = query.authority, !authority.vouches(for: query.account) { return nil }
+        var found = try accessTokens(query)
+        return found.usable.take().map { .usable($0, isAging: found.isAging) }
+    }
+
     /// The access tokens that may answer `query`.
     ///
     /// Those that are bound to the account's DPoP key are looked for where no other serves.
@@ -107,9 +114,21 @@ extension StoreConnection {
         return best.map { ($0.token, $0.candidate.isUsable) }
     }
 
+    /// Asks a server what ``accessTokens(_:)`` will ask if tokens are there, and none is good to use.
+    func askAheadForAccessTokens(_ query: TokenQuery) throws {
+        if !query.requiresDPoP {
+            try askAheadForCandidates(query, scope: query.scope.foldedText, acceptsDeclined: query.acceptsDeclined)
+        }
+        try askAheadForBoundKey(of: query.account, client: query.clientID)
+    }
+
     /// The refresh tokens that may get a token for `query`, in the order they are to be tried.
     func usableRefreshTokens(_ query: TokenQuery) throws -> [StoredRefreshToken] {
-        let environment = try environment(of: query.account)
+        try usableRefreshTokens(query, environment: environment(of: query.account))
+    }
+
+    /// The same of an account that has signed in at `environment`.
+    func usableRefreshTokens(_ query: TokenQuery, environment: String?) throws -> [StoredRefreshToken] {
         let family: String? =
             switch try family(of: query.clientID, environment: environment ?? "") {
             case .unknown: "1"

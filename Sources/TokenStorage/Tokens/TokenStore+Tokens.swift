@@ -89,16 +89,33 @@ public struct SavedTokens: Sendable {
     }
 }
 
-extension TokenStore {
+/// A store that tells a token which is good to use without looking for the reason where there is none.
+package protocol UsableTokenReading: StoreReading {
+    /// What ``StoreReading/cachedToken(for:)`` returns where a token is good to use.
+    func usableToken(for query: TokenQuery) throws -> CachedToken?
+}
+
+extension StoreInspection: UsableTokenReading {
+    package func usableToken(for query: TokenQuery) throws -> CachedToken? {
+        try query.requireScope()
+        return try storedUsableToken(for: query)
+    }
+}
+
+extension TokenStore: UsableTokenReading {
     /// What the store has for `query`; a token that was opened before is kept until something is committed that
     /// concerns its account.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
+        try usableToken(for: query) ?? storedToken(for: query)
+    }
+
+    package func usableToken(for query: TokenQuery) throws -> CachedToken? {
         try query.requireScope()
         if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
         guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else {
-            return try storedToken(for: query)
+            return try storedUsableToken(for: query)
         }
-        return try cache.token(for: query, at: options.seconds, version: version) { try storedToken(for: query) }
+        return try cache.token(for: query, at: options.seconds, version: version) { try storedUsableToken(for: query) }
     }
 
     /// The token in memory that ``cachedToken(for:)`` would return; nil where that asks the store, and so may wait.
@@ -135,6 +152,17 @@ extension StoreReading {
             return try session.connection.read {
                 try session.requireUserFlow(userFlow, of: query.account)
                 return try session.cachedToken(query)
+            }
+        }
+    }
+
+    /// What ``storedToken(for:)`` returns where a token is good to use.
+    fileprivate func storedUsableToken(for query: TokenQuery) throws -> CachedToken? {
+        try read { session in
+            guard let userFlow = query.authority?.userFlow else { return try session.usableToken(query) }
+            return try session.connection.read {
+                try session.requireUserFlow(userFlow, of: query.account)
+                return try session.usableToken(query)
             }
         }
     }
@@ -178,8 +206,15 @@ extension TokenStore {
 
 extension StoreConnection {
     func requireUserFlow(_ userFlow: String, of id: Account.ID) throws {
-        guard let row = try accountRow(id), let account = try account(row), let own = account.userFlow else { return }
-        guard own == userFlow else { throw TokenStoreError.userFlowMismatch(requested: userFlow, account: own) }
+        guard let row = try accountRow(id), let account = try account(row) else { return }
+        try account.requireUserFlow(userFlow)
+    }
+}
+
+extension Account {
+    func requireUserFlow(_ asked: String) throws(TokenStoreError) {
+        guard let userFlow, userFlow != asked else { return }
+        throw .userFlowMismatch(requested: asked, account: userFlow)
     }
 }
 

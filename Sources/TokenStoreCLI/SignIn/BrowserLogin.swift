@@ -142,8 +142,9 @@ extension AuthenticationResult {
     /// One that has ended is none, nor is one that is bound to another key than the newest.
     fileprivate func isRenewable(by client: String, at authority: Authority, in store: TokenStore) -> Bool {
         let query = TokenQuery(account: account.id, clientID: client, scope: scope)
-        let kept = try? store.silentState(for: query, authority: authority.url).candidates
-        guard let kept, (try? store.hasBoundAccessTokens(of: account.id, client: client)) == false else { return false }
+        let state = try? store.silentState(for: query) { _ in authority }
+        guard let kept = state?.candidates, (try? store.hasBoundAccessTokens(of: account.id, client: client)) == false
+        else { return false }
         return kept.contains { $0.attempt?.hasEnded != true && $0.token.clientID.folded == client.folded }
     }
 }

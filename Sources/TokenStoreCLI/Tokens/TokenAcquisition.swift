@@ -174,7 +174,7 @@ extension TokenAcquisition {
     private func decide(
         _ request: SilentRequest,
         of owner: TokenOwner,
-        in store: some StoreReading
+        in store: some UsableTokenReading
     ) throws -> TokenDecision {
         let decider = TokenDecider(store: store, clientID: owner.client, options: token.options(network, arguments))
         let decision: TokenDecision

@@ -86,7 +86,7 @@ struct DPoPNonceTests {
             #expect(error?.remedy?.code == .askOperator)
             #expect(counter.withLock(\.self) == 2)
             let query = TokenQuery(account: account.id, clientID: "b2c-app", scope: SignInScene.toDo)
-            let state = try scene.store.silentState(for: query, authority: "a")
+            let state = try #require(try scene.store.silentState(for: query) { try Authority(of: $0, requested: nil) })
             #expect(state.candidates.count == 1)
             #expect(state.candidates.first?.attempt == nil)
             #expect(try await scene.call(account).status == 200)
@@ -191,7 +191,9 @@ struct DPoPNonceTests {
                 _ = try await application.acquireTokenSilently(scene.request(account.id))
             }
             scene.provider.faults.removeAll()
-            let state = try scene.store.silentState(for: Self.query(account.id), authority: "a")
+            let state = try #require(
+                try scene.store.silentState(for: Self.query(account.id)) { try Authority(of: $0, requested: nil) }
+            )
             #expect(state.candidates.first?.attempt != nil)
         }
     }

@@ -80,7 +80,7 @@ struct GrantedTokenTests {
         let scene = try OpenScene { $0.scope = "openid read" }
         func declined() throws -> [Scope] {
             let query = TokenQuery(account: scene.account, clientID: OpenScene.client, scope: "write")
-            let candidates = try scene.store.silentState(for: query, authority: scene.authority.url).candidates
+            let candidates = try scene.store.silentState(for: query) { _ in try scene.authority }?.candidates ?? []
             return candidates.map(\.token.declinedScope)
         }
         #expect(try declined() == ["write"])

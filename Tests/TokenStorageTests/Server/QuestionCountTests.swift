@@ -68,6 +68,29 @@ struct QuestionCountTests {
         #expect(try store.check() == [])
     }
 
+    @Test func `all that decides about a refresh takes four round trips`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        let store = try scene.createdStore()
+        try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let account = try #require(try store.accounts().first)
+        let authority = try ServerScene.request().authority
+        var query = TokenQuery(account: account.id, clientID: "cid", scope: "s1")
+        query.buffer = ExpiryBuffer(.zero, minimum: .seconds(36_000))
+        func decide() throws -> SilentState? {
+            #expect(try store.usableToken(for: query) == nil)
+            return try store.silentState(for: query) { _ in authority }
+        }
+        // The first time prepares the statements.
+        #expect(try decide()?.candidates.map(\.token.secret) == [Secret("r-a")])
+        let before = try roundTrips(of: store)
+        #expect(try store.usableToken(for: query) == nil)
+        let looked = try roundTrips(of: store)
+        #expect(looked - before <= 2)
+        #expect(try store.silentState(for: query) { _ in authority }?.candidates.map(\.token.secret) == [Secret("r-a")])
+        #expect(try roundTrips(of: store) - looked <= 4)
+    }
+
     @Test func `the accounts of a client are asked for many at a time`() throws {
         var scene = try ServerScene()
         scene.options.poolSize = 1

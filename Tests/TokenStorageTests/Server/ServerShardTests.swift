@@ -130,7 +130,7 @@ struct ServerShardTests {
             for _ in 0..<2 { try await store.save(.signIn(["foci": "1"]), for: ServerScene.request()) }
             _ = try await store.cachedToken(for: query("s1"))
             _ = try await store.cachedToken(for: query("s2", at: "https://login.microsoftonline.com/common"))
-            _ = try store.silentState(for: query("s2"), authority: "https://login.microsoftonline.com/t1")
+            _ = try store.silentState(for: query("s2")) { _ in try ServerScene.request().authority }
             _ = try await store.signInState(of: Fixture.account, client: "cid")
             _ = try await store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
             _ = try store.consideredTokens(for: query("s1"))
@@ -151,7 +151,7 @@ struct ServerShardTests {
             var consequence = RefreshConsequence(token: .unspent)
             consequence.throttle = Throttle(beganAt: 1, expiresAt: 60, failure: JSONValue.Object())
             try store.endRefresh(with: next, of: query("s1"), authority: "https://x.example", consequence)
-            _ = try store.silentState(for: query("s2"), authority: "https://login.microsoftonline.com/t1")
+            _ = try store.silentState(for: query("s2")) { _ in try ServerScene.request().authority }
             try await store.removeRefreshToken(next)
         }
     }

@@ -12,6 +12,7 @@ extension BindingTests {
         let fixture = try twoAccounts()
         let token = try fixture.currentRefreshToken()
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
+        let authority = try Authority(parsing: "https://login.example.org/t1")
         func end(_ token: StoredRefreshToken) throws {
             _ = try fixture.store.beginRefresh(with: token)
             var consequence = RefreshConsequence(token: .possiblyConsumed)
@@ -20,10 +21,10 @@ extension BindingTests {
                 expiresAt: Fixture.now + 60,
                 failure: JSONValue.Object()
             )
-            try fixture.store.endRefresh(with: token, of: query, authority: "https://login.example.org", consequence)
+            try fixture.store.endRefresh(with: token, of: query, authority: authority.url, consequence)
         }
         func candidate() throws -> RefreshCandidate? {
-            try fixture.store.silentState(for: query, authority: "https://login.example.org").candidates.first
+            try fixture.store.silentState(for: query) { _ in authority }?.candidates.first
         }
         try end(token)
         #expect(try candidate()?.attempt?.hasEnded == false)
@@ -50,13 +51,13 @@ extension BindingTests {
         let fixture = try TestStore()
         try fixture.signIn(.signIn())
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s9")
-        let authority = "https://login.example.org"
+        let authority = try Authority(parsing: "https://login.example.org/t1")
         func candidate() throws -> RefreshCandidate? {
-            try fixture.store.silentState(for: query, authority: authority).candidates.first
+            try fixture.store.silentState(for: query) { _ in authority }?.candidates.first
         }
         let token = try fixture.currentRefreshToken()
         let consequence = RefreshConsequence(token: .ended)
-        try fixture.store.endRefresh(with: token, of: query, authority: authority, consequence)
+        try fixture.store.endRefresh(with: token, of: query, authority: authority.url, consequence)
         #expect(try candidate()?.attempt?.hasEnded == true)
         try edit(fixture, "CREATE TABLE kept AS SELECT * FROM refresh_attempt")
         try fixture.store.removeAccount(Fixture.account)

@@ -130,6 +130,13 @@ extension StoreConnection {
         }
     }
 
+    /// Asks a server what ``accountRow(_:)`` will ask where nothing is written, and ``verifyAccount(_:)``.
+    func askAheadForOwnRow(of id: Account.ID) throws {
+        let identity = values(.text(id.key), .text(id.issuer), of: id)
+        try connection.askAhead(Self.rowOfAccount, identity)
+        try connection.askAhead(Self.rowOfID, identity)
+    }
+
     /// The host that an account signed in at, or nil.
     func environment(of id: Account.ID) throws -> String? {
         try row(of: id, by: Self.environmentOfAccount) { $0.text(3) }

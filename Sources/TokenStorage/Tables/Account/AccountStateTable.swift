@@ -33,7 +33,8 @@ extension StoreConnection {
         return try signOuts(of: mark).contains { $0?.client == client.folded } ? .signedOut : .unknown
     }
 
-    private func signInState(of account: Int64, client: String) throws -> SignInState {
+    /// The state of the account of a row.
+    func signInState(of account: Int64, client: String) throws -> SignInState {
         let state = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             try verify(row, of: .accountState)
             return row.text(SealedTable.accountState["state"])
@@ -41,7 +42,7 @@ extension StoreConnection {
         return state.flatMap(SignInState.init(stored:)) ?? .unknown
     }
 
-    /// Asks a server what ``setSignInState(_:of:client:isNew:)`` will ask.
+    /// Asks a server what ``signInState(of:client:)`` of a row or ``setSignInState(_:of:client:isNew:)`` will ask.
     func askAheadForState(of account: Int64, client: String) throws {
         try connection.askAhead(Self.stateAtClient, .integer(account), .text(client.folded))
     }
