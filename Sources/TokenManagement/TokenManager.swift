@@ -291,7 +291,7 @@ public final class TokenManager: Sendable {
         guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil, request.namesAPI
         else { return nil }
         let query = decider.query(request.easier)
-        let stored = try await store.performRead { try $0.storedToken(for: query) }
+        let stored = try await store.performRead { try $0.storedUsableToken(for: query) }
         guard case .usable(let token, isAging: _) = stored else { return nil }
         return token
     }

@@ -30,7 +30,7 @@ extension StoreConnection {
         try askAheadForOwnRow(of: query.account)
         let row = AccountRowID.first(query.account, mask: options.accountRowMask)
         try askAheadForAccount(row)
-        try askAheadForAccessTokens(query)
+        if query.authority?.vouches(for: query.account) ?? true { try askAheadForAccessTokens(query) }
         try askAheadForState(of: row, client: query.clientID)
     }
 

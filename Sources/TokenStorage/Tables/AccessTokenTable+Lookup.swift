@@ -83,13 +83,15 @@ extension StoreConnection {
         var isSignedOut: Bool?
         let values = try candidateValues(query, scope, acceptsDeclined)
         if connection.isServer {
-            var isItsOwn = false
+            var (isItsOwn, isAltered) = (false, false)
             try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
-                guard let isOpened = try intact({ try visit(row, isSignedOut: &isSignedOut, body) }) else { return }
-                // One that has ended is not opened, and tells whose the row is all the same.
-                isItsOwn = try isItsOwn || isOpened || intact { try open(row, of: .accessToken) } != nil
+                let isOpened = try intact { try visit(row, isSignedOut: &isSignedOut, body) }
+                isAltered = isAltered || isOpened == nil
+                // One that has ended, or is for another scope, is not opened, and tells whose the row is all the same.
+                isItsOwn = try isItsOwn || isOpened ?? false || intact { try open(row, of: .accessToken) } != nil
             }
-            guard !isItsOwn else { return }
+            // What `body` says of an altered row is the answer beside intact ones too: the second statement throws it.
+            guard !isItsOwn || isAltered else { return }
             isSignedOut = nil
         }
         try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
@@ -165,19 +167,6 @@ extension StoreConnection {
         )
         if candidate.isDeclined { token.declinedScope = asked.missing(from: token.scope) }
         return token
-    }
-
-    private static let tokensOfAccount = SQL { dialect in
-        SealedTable.accessToken.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
-            ORDER BY t.expires_on DESC LIMIT ?3
-            """
-    }
-
-    /// Calls `body` with the access tokens of an account, the one that ends last first.
-    func forEachAccessToken(of account: Account.ID, limit: Int64, _ body: (Row) throws -> Void) throws {
-        let values = values(.text(account.key), .text(account.issuer), .integer(limit), of: account)
-        try connection.forEach(Self.tokensOfAccount, values, body: body)
     }
 }
 

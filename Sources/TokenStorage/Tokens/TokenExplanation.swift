@@ -1,5 +1,6 @@
 import Database
 package import OAuth
+import SQL
 
 extension StoreReading {
     /// The access tokens of an account, at most a few dozen, with the reason each answers `query` or does not.
@@ -43,6 +44,19 @@ extension StoreConnection {
             )
         }
         return considered
+    }
+
+    private static let tokensOfAccount = SQL { dialect in
+        SealedTable.accessToken.ownedSelection + """
+            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+            ORDER BY t.expires_on DESC LIMIT ?3
+            """
+    }
+
+    /// Calls `body` with the access tokens of an account, the one that ends last first.
+    private func forEachAccessToken(of account: Account.ID, limit: Int64, _ body: (Row) throws -> Void) throws {
+        let values = values(.text(account.key), .text(account.issuer), .integer(limit), of: account)
+        try connection.forEach(Self.tokensOfAccount, values, body: body)
     }
 
     private func token(_ row: Row, isTaken: Bool, _ reason: String) -> AccessTokenExplanation {

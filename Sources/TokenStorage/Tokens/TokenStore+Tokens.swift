@@ -106,16 +106,19 @@ extension TokenStore: UsableTokenReading {
     /// What the store has for `query`; a token that was opened before is kept until something is committed that
     /// concerns its account.
     public func cachedToken(for query: TokenQuery) throws -> CachedToken {
-        try usableToken(for: query) ?? storedToken(for: query)
+        // The store always answers; what it has besides a token that is good to use is not kept.
+        try remembering(query) { try storedToken(for: query) } ?? storedToken(for: query)
     }
 
     package func usableToken(for query: TokenQuery) throws -> CachedToken? {
+        try remembering(query) { try storedUsableToken(for: query) }
+    }
+
+    private func remembering(_ query: TokenQuery, _ lookUp: () throws -> CachedToken?) throws -> CachedToken? {
         try query.requireScope()
         if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
-        guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else {
-            return try storedUsableToken(for: query)
-        }
-        return try cache.token(for: query, at: options.seconds, version: version) { try storedUsableToken(for: query) }
+        guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else { return try lookUp() }
+        return try cache.token(for: query, at: options.seconds, version: version, lookUp)
     }
 
     /// The token in memory that ``cachedToken(for:)`` would return; nil where that asks the store, and so may wait.
@@ -157,7 +160,7 @@ extension StoreReading {
     }
 
     /// What ``storedToken(for:)`` returns where a token is good to use.
-    fileprivate func storedUsableToken(for query: TokenQuery) throws -> CachedToken? {
+    package func storedUsableToken(for query: TokenQuery) throws -> CachedToken? {
         try read { session in
             guard let userFlow = query.authority?.userFlow else { return try session.usableToken(query) }
             return try session.connection.read {

@@ -267,7 +267,28 @@ struct ServerStoreTests {
                 Issue.record("\(account.id) has no token")
                 continue
             }
-            #expect(token.secret == Secret("a" + account.id.homeAccountID.dropFirst().prefix(1)))
+            let name = "a\(account.id.homeAccountID.dropFirst().prefix(1))"
+            #expect(token.secret == Secret(name))
+            let state = try store.silentState(for: query) { found in
+                #expect(found.id == account.id)
+                return try ServerScene.request().authority
+            }
+            #expect(state?.candidates.map(\.token.secret) == [Secret("r-" + name)])
         }
+    }
+
+    @Test func `a damaged token is not missing, also beside one for a scope whose name begins alike`() throws {
+        let scene = try ServerScene()
+        let store = try scene.createdStore()
+        let authority = try ServerScene.request().authority
+        for name in ["s1", "s10"] {
+            let scope = Scope(name)
+            let request = TokenRequest(clientID: "cid", authority: authority, scope: scope, grant: .authorizationCode)
+            try store.save(.signIn(["access_token": .string(name), "scope": .string(name)]), for: request)
+        }
+        try scene.sql("DELETE FROM refresh_token; UPDATE access_token SET expires_on = 9 WHERE scope_fold = 's1'")
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s1")
+        expectCode(.damaged) { _ = try store.storedToken(for: query) }
+        expectCode(.damaged) { _ = try store.silentState(for: query) { _ in authority } }
     }
 }
