@@ -254,7 +254,8 @@ struct FleetRefreshTests {
     /// Waits until the latest question of a session of the program is whether the lease is held.
     private func waitUntilOneLooks(named program: String, _ store: TokenStore) async throws {
         let question = """
-            SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT l.host%' AND application_name = $1
+            SELECT count(*) FROM pg_stat_activity
+            WHERE application_name = $1 AND state = 'idle' AND query LIKE 'SELECT a.id, l.holder%'
             """
         while try store.read({ try $0.connection.prepare(question).first([.text(program)]) { $0.integer(0) } }) == 0 {
             try await Task.sleep(for: .milliseconds(5))
