@@ -56,7 +56,7 @@ extension RefreshLease {
         """
 
     /// The row of an account, with the lease if it was not given back.
-    fileprivate static let ofSomebody = SQL { dialect in
+    fileprivate static let rowAndLease = SQL { dialect in
         """
         SELECT a.id, l.holder, l.host, l.process_id, l.started_at, \(momentOfEnd) FROM account a
         LEFT JOIN refresh_lease l ON l.account_id = a.id AND l.client_fold = ?3
@@ -83,7 +83,7 @@ extension StoreConnection {
     /// The lease of an account; nil where that is not stored.
     func lease(of account: Account.ID, _ subject: String) throws -> FoundLease? {
         let values = values(.text(account.key), .text(account.issuer), .text(subject), of: account)
-        return try connection.first(RefreshLease.ofSomebody, values) { row in
+        return try connection.first(RefreshLease.rowAndLease, values) { row in
             FoundLease(
                 account: row.integer(0),
                 holder: row.optionalBlob(1),

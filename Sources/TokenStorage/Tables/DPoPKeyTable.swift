@@ -22,8 +22,7 @@ extension StoreConnection {
     /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.
     func boundKey(of account: Account.ID, client: String) throws -> BoundKey? {
         let table = SealedTable.dpopKey
-        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
-        return try connection.first(Self.keyOfAccount, values) { row in
+        return try connection.first(Self.keyOfAccount, place(of: account, client)) { row in
             BoundKey(thumbprint: row.text(table["thumbprint"]), secret: try open(row, of: table))
         }
     }
@@ -31,14 +30,16 @@ extension StoreConnection {
     /// The thumbprint of that key, which is not checked: a token that names it was sealed together with the name.
     func boundKeyID(of account: Account.ID, client: String) throws -> String? {
         let table = SealedTable.dpopKey
-        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
-        return try connection.first(Self.keyOfAccount, values) { $0.text(table["thumbprint"]) }
+        return try connection.first(Self.keyOfAccount, place(of: account, client)) { $0.text(table["thumbprint"]) }
     }
 
     /// Asks a server what ``boundKey(of:client:)`` or ``boundKeyID(of:client:)`` will ask.
     func askAheadForBoundKey(of account: Account.ID, client: String) throws {
-        let values = values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
-        try connection.askAhead(Self.keyOfAccount, values)
+        try connection.askAhead(Self.keyOfAccount, place(of: account, client))
+    }
+
+    private func place(of account: Account.ID, _ client: String) -> [Value] {
+        values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
     }
 
     /// Whether the tokens of an account row at a client are bound to the key of this thumbprint.
