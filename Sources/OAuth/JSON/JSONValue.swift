@@ -22,16 +22,23 @@ public enum JSONValue: Sendable {
         ///
         /// Names are compared byte by byte: two spellings of a letter make two names.
         public subscript(name: String) -> JSONValue? {
-            get { members.last { $0.name.hasSameBytes(as: name) }?.value }
+            get { lastIndex(of: name).map { members[$0].value } }
             set {
-                if let newValue, let index = members.lastIndex(where: { $0.name.hasSameBytes(as: name) }) {
+                let index = lastIndex(of: name)
+                if let newValue, let index {
                     members[index].value = newValue
                 } else if let newValue {
                     members.append((name, newValue))
-                } else {
-                    members.removeAll { $0.name.hasSameBytes(as: name) }
+                } else if let index {
+                    members.remove(at: index)
+                    if lastIndex(of: name) != nil { members.removeAll { $0.name.hasSameBytes(as: name) } }
                 }
             }
+        }
+
+        /// By index: a search that is handed the members copies each of them.
+        private func lastIndex(of name: String) -> Int? {
+            members.indices.last { members[$0].name.hasSameBytes(as: name) }
         }
 
         /// Whether it has no member.

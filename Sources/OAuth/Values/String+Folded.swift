@@ -9,8 +9,8 @@ extension String {
 
     /// Whether the text is the same byte by byte, where `==` takes two spellings of a letter for one.
     package func hasSameBytes(as other: String) -> Bool {
-        // A look at the counts tells most names apart.
-        guard utf8.count == other.utf8.count else { return false }
+        // These tell most texts apart, and count no references. What they take for the same, bytes decide on.
+        guard utf8.count == other.utf8.count, self == other else { return false }
         var (left, right) = (self, other)
         return left.withUTF8 { left in
             right.withUTF8 { right in

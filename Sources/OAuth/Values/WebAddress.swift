@@ -10,16 +10,20 @@ package struct WebAddress: Sendable {
     /// Reads `url`; nil unless it is printable ASCII that names a host and no user.
     package init?(_ url: String) {
         // A backslash is a slash to some readers, and no part of a URL to others.
-        guard let colon = url.firstRange(of: "://"),
-            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }),
+            let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url.utf8[colon...].starts(with: "://".utf8)
         else { return nil }
-        scheme = url[..<colon.lowerBound].lowercased()
+        scheme = url[..<colon].lowercased()
         guard Self.isScheme(scheme) else { return nil }
-        let text = url[colon.upperBound...]
-        let authority = text.prefix { !"/?#".contains($0) }
+        let text = url[url.utf8.index(colon, offsetBy: 3)...]
+        let authority = text[..<(text.utf8.firstIndex(where: Self.endsAuthority) ?? text.endIndex)]
         guard let place = HostAndPort(authority, usualPort: scheme == "https" ? 443 : 80) else { return nil }
         self.place = place
         rest = text[authority.endIndex...]
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     /// A letter, then letters, digits and three signs (RFC 3986 §3.1).
@@ -68,30 +72,46 @@ package struct HostAndPort: Sendable {
     /// Reads `name`, `name:port`, `[address]` or `[address]:port`; nil for anything else, such as what names a user.
     package init?(_ text: some StringProtocol, usualPort: Int) {
         let text = text.lowercased()
-        let end: String.Index?
-        if text.hasPrefix("[") {
-            end = text.firstIndex(of: "]").map(text.index(after:))
-        } else {
-            end = text.firstIndex(of: ":") ?? text.endIndex
-        }
+        let end =
+            text.utf8.first == UInt8(ascii: "[")
+            ? text.utf8.firstIndex(of: UInt8(ascii: "]")).map(text.utf8.index(after:))
+            : text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         guard let end, let host = Self.host(text[..<end]) else { return nil }
-        self.host = host
-        self.usualPort = usualPort
-        let rest = text[end...]
-        let digits = rest.isEmpty ? String(usualPort)[...] : rest.dropFirst()
-        // Neither a sign nor a leading zero, with which one place could be written in many ways.
-        guard rest.isEmpty || rest.first == ":", let port = Int(digits), (1...65_535).contains(port),
-            String(port) == digits
-        else { return nil }
-        self.port = port
+        let port = end == text.endIndex ? usualPort : Self.port(text[end...])
+        guard let port else { return nil }
+        (self.host, self.port, self.usualPort) = (host, port, usualPort)
     }
 
     private static func host(_ text: Substring) -> String? {
-        let isAddress = text.first == "["
-        let host = isAddress ? text.dropFirst().dropLast() : text
-        let allowed = (isAddress ? "0123456789abcdef:." : "0123456789abcdefghijklmnopqrstuvwxyz-._").utf8
-        guard !host.isEmpty, host.utf8.allSatisfy({ allowed.contains($0) }) else { return nil }
-        return String(host)
+        let isAddress = text.utf8.first == UInt8(ascii: "[")
+        let host = isAddress ? text.utf8.dropFirst().dropLast() : text.utf8
+        guard !host.isEmpty, host.allSatisfy(isAddress ? isOfAddress : isOfName) else { return nil }
+        return String(Substring(host))
+    }
+
+    private static func isOfAddress(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        case UInt8(ascii: ":"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    /// The port behind a host: neither with a sign nor with a leading zero, or one place could be written in many ways.
+    private static func port(_ text: Substring) -> Int? {
+        let digits = Substring(text.utf8.dropFirst())
+        guard text.utf8.first == UInt8(ascii: ":"), let port = Int(digits), (1...65_535).contains(port),
+            String(port) == digits
+        else { return nil }
+        return port
     }
 
     /// A host as `text` writes it, but without the usual port; nil for what is no host.
@@ -103,7 +123,8 @@ package struct HostAndPort: Sendable {
             return nil
         }
         let end = ":\(usualPort)"
-        return place.port == usualPort && text.hasSuffix(end) ? String(text.dropLast(end.count)) : text
+        return place.port == usualPort && text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
+            ? String(text.dropLast(end.utf8.count)) : text
     }
 
     /// Whether the host is this machine, by its number or as `localhost`.

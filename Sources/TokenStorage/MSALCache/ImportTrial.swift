@@ -23,15 +23,14 @@ struct ImportTrial: Error {
 extension TokenStore {
     /// What ``importMSALCache(_:isKnownFormat:progress:)`` would take in; nothing is changed, and no store is made.
     package static func previewImport(
-        of document: UnsafeRawBufferPointer,
-        isKnownFormat: Bool = false,
+        of document: MSALCacheDocument,
         at location: StoreLocation,
         options: StoreOptions = StoreOptions(),
         progress: TokenStore.ProgressHandler? = nil
     ) throws -> ImportReport {
         func preview(_ store: TokenStore) throws -> ImportReport {
             defer { store.close() }
-            return try store.importMSALCache(document, isKnownFormat: isKnownFormat, isTrial: true, progress: progress)
+            return try store.importMSALCache(document, isTrial: true, progress: progress)
         }
         var locked = options
         locked.unlocks = false
@@ -40,7 +39,6 @@ extension TokenStore {
             return try preview(open(at: location, options: options))
         }
         guard let path = location.path else { throw TokenStoreError.noStore(at: location) }
-        try requireMSALCache(document, isKnownFormat: isKnownFormat)
         // The import would make the store.
         try requireCreatable(at: path, options: options)
         return try withScratchStore(options, preview)

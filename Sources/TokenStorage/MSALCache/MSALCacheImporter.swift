@@ -72,20 +72,17 @@ struct MSALCacheImporter {
         .idToken, .account, .accessToken, .boundAccessToken, .refreshToken, .appMetadata,
     ]
 
-    mutating func run(
-        _ bytes: UnsafeRawBufferPointer,
-        _ index: MSALCacheIndex,
-        progress: TokenStore.ProgressHandler?
-    ) throws {
-        let entries = RowProgress(progress, total: index.entryCount, unit: "entries")
+    mutating func run(_ document: MSALCacheDocument, progress: TokenStore.ProgressHandler?) throws {
+        let bytes = document.bytes
+        let entries = RowProgress(progress, total: document.entryCount, unit: "entries")
         for bucket in Self.order {
             // By then every token has told its age.
             if bucket == .appMetadata { olderClients = clientsOfOlderTokens() }
-            for found in index.buckets where found.name == bucket.rawValue {
+            for found in document.buckets where found.name == bucket.rawValue {
                 try take(bucket, found, bytes, entries)
             }
         }
-        for found in index.buckets where MSALBucket(rawValue: found.name) == nil {
+        for found in document.buckets where MSALBucket(rawValue: found.name) == nil {
             try keepUnknown(found, bytes, entries)
         }
         try describeTenants()
@@ -102,7 +99,7 @@ struct MSALCacheImporter {
 
     private mutating func take(
         _ bucket: MSALBucket,
-        _ found: MSALCacheIndex.Bucket,
+        _ found: MSALCacheDocument.Bucket,
         _ bytes: UnsafeRawBufferPointer,
         _ progress: RowProgress
     ) throws {
@@ -129,8 +126,8 @@ struct MSALCacheImporter {
 
     /// Whether two entries whose keys differ only in case are one: at other issuers than Microsoft's two subjects may.
     private func isSameEntity(
-        _ first: MSALCacheIndex.Entry,
-        _ second: MSALCacheIndex.Entry,
+        _ first: MSALCacheDocument.Entry,
+        _ second: MSALCacheDocument.Entry,
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let values = (try value(bytes, at: first.offset).json, try value(bytes, at: second.offset).json)
@@ -150,7 +147,7 @@ struct MSALCacheImporter {
     /// - Returns: whether it was taken; otherwise it is quarantined.
     private mutating func take(
         _ bucket: MSALBucket,
-        _ entry: MSALCacheIndex.Entry,
+        _ entry: MSALCacheDocument.Entry,
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         let value = try value(bytes, at: entry.offset)
@@ -158,7 +155,7 @@ struct MSALCacheImporter {
         do {
             if let oddity = value.oddity { throw MSALRejection(oddity) }
             try take(bucket, value.json)
-            mended[path] = quarantined[path]
+            if let row = quarantined[path] { mended[path] = row }
             return true
         } catch let rejection as MSALRejection {
             try reject(path, value, rejection.reason)
@@ -192,9 +189,8 @@ struct MSALCacheImporter {
     /// The entity with the port of its host, unless the document has an ID token of another port of that host.
     private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
         if bucket == .appMetadata, namedPorts.tellApart(value) { return value }
-        let named = try session.namingPort(value)
-        guard named != value, let host = value.object?["environment"]?.text,
-            let id = value.object?["home_account_id"]?.text,
+        guard let named = try session.namingPort(value) else { return value }
+        guard let host = value.object?["environment"]?.text, let id = value.object?["home_account_id"]?.text,
             let place = named.object?["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) })
         else { return named }
         let account = Account.ID(issuer: host.folded, homeAccountID: id)
@@ -261,7 +257,7 @@ extension JSONValue {
 
 extension MSALCacheImporter {
     private mutating func keepUnknown(
-        _ bucket: MSALCacheIndex.Bucket,
+        _ bucket: MSALCacheDocument.Bucket,
         _ bytes: UnsafeRawBufferPointer,
         _ progress: RowProgress
     ) throws {

@@ -91,18 +91,19 @@ struct NamedPorts {
 }
 
 extension StoreConnection {
-    /// An entity of an import with the port of its host, where an account with the same id is known to be at one.
-    func namingPort(_ entity: JSONValue) throws -> JSONValue {
-        guard var object = entity.object, let named = object["environment"]?.text, !named.isEmpty else { return entity }
+    /// An entity of an import with the port of its host, where an account with the same id is known to be at one, and
+    /// with brackets around an address; nil where it stays as it is.
+    func namingPort(_ entity: JSONValue) throws -> JSONValue? {
+        guard var object = entity.object, let named = object["environment"]?.text, !named.isEmpty else { return nil }
         // As MSAL for Python writes an IPv6 address.
         let isAddress = named.utf8.first != UInt8(ascii: "[") && named.utf8.count { $0 == UInt8(ascii: ":") } > 1
         let host = isAddress ? "[\(named)]" : named
         if isAddress { object["environment"] = .string(host) }
         let hasPort = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.last != UInt8(ascii: "]")
-        guard !hasPort, !Cloud.contains(host) else { return entity }
+        guard !hasPort, !Cloud.contains(host) else { return nil }
         let environments = try environments(host: host.folded, of: object)
         guard environments.count == 1, let environment = environments.first, environment != host else {
-            return .object(object)
+            return isAddress ? .object(object) : nil
         }
         object["environment"] = .string(environment)
         return .object(object)

@@ -26,45 +26,46 @@ extension TokenStore {
         }
     }
 
-    /// The same from bytes that are elsewhere, such as a file that is mapped; a trial leaves the store as it was.
+    /// The same from bytes that are elsewhere.
     package func importMSALCache(
-        _ document: UnsafeRawBufferPointer,
+        _ bytes: UnsafeRawBufferPointer,
         isKnownFormat: Bool = false,
+        progress: TokenStore.ProgressHandler? = nil
+    ) throws -> ImportReport {
+        let document = try MSALCacheDocument(bytes, isKnownFormat: isKnownFormat, progress: progress)
+        return try importMSALCache(document, progress: progress)
+    }
+
+    /// The same from a document that was checked before the store was opened; a trial leaves the store as it was.
+    package func importMSALCache(
+        _ document: MSALCacheDocument,
         isTrial: Bool = false,
         progress: TokenStore.ProgressHandler? = nil
     ) throws -> ImportReport {
         do {
-            return try importing(document, isKnownFormat: isKnownFormat, isTrial: isTrial, progress: progress)
+            return try importing(document, isTrial: isTrial, progress: progress)
         } catch let trial as ImportTrial {
             return trial.report
         }
     }
 
     private func importing(
-        _ document: UnsafeRawBufferPointer,
-        isKnownFormat: Bool,
+        _ document: MSALCacheDocument,
         isTrial: Bool,
         progress: TokenStore.ProgressHandler?
     ) throws -> ImportReport {
-        let index = try MSALCacheIndex(document, isKnownFormat: isKnownFormat, progress: progress)
-        return try withWriter { session in
+        try withWriter { session in
             // The rows of a large document go to places all over the indexes.
-            try session.connection.withCache(of: document.count > 1 << 25 ? 192 : nil) {
+            try session.connection.withCache(of: document.bytes.count > 1 << 25 ? 192 : nil) {
                 try session.write {
                     try session.lockForManyAccounts()
                     var importer = try MSALCacheImporter(session, isTrial: isTrial)
-                    try importer.run(document, index, progress: progress)
+                    try importer.run(document, progress: progress)
                     if isTrial { throw ImportTrial(report: importer.report) }
                     return importer.report
                 }
             }
         }
-    }
-
-    /// Throws what ``importMSALCache(_:isKnownFormat:progress:)`` would throw for a document that is not a cache, so
-    /// that no store need be made for one.
-    package static func requireMSALCache(_ document: UnsafeRawBufferPointer, isKnownFormat: Bool) throws {
-        _ = try MSALCacheIndex(document, isKnownFormat: isKnownFormat)
     }
 }
 

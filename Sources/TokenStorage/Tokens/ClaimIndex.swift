@@ -50,10 +50,12 @@ struct ClaimIndex {
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
     private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
-        for element in value.elements {
-            entries.append(Entry(name: name(path), value: self.value(path, element.indexedText)))
-            for (name, value) in element.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
+        if let array = value.array, !array.isEmpty {
+            for element in array { add(element, at: path, to: &entries) }
+            return
         }
+        entries.append(Entry(name: name(path), value: self.value(path, value.indexedText)))
+        for (name, value) in value.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
     }
 }
 

@@ -51,28 +51,25 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         let console = arguments.console
-        let document = try InputDocument(file ?? "-")
-        defer { withExtendedLifetime(document) {} }
+        let input = try InputDocument(file ?? "-")
+        defer { withExtendedLifetime(input) {} }
         let progress = ProgressLine("importing", console) { _ in ("nothing was imported", advice: "run it again") }
-        if dryRun { return try report(preview(document, progress), on: console) }
         // A document that is refused must not leave a new store behind.
-        if try arguments.isVacant {
-            try TokenStore.requireMSALCache(document.bytes, isKnownFormat: format != nil)
+        let document = try progress.showing { update in
+            try MSALCacheDocument(input.bytes, isKnownFormat: format != nil, progress: update)
         }
+        if dryRun { return try report(preview(document, progress), on: console) }
         let store = try arguments.open(console)
         defer { store.close() }
-        let imported = try progress.showing { update in
-            try store.importMSALCache(document.bytes, isKnownFormat: format != nil, progress: update)
-        }
+        let imported = try progress.showing { update in try store.importMSALCache(document, progress: update) }
         try report(imported, on: console)
     }
 
-    private func preview(_ document: InputDocument, _ progress: ProgressLine) throws -> ImportReport {
+    private func preview(_ document: MSALCacheDocument, _ progress: ProgressLine) throws -> ImportReport {
         try arguments.unlocking { options in
             try progress.showing { update in
                 try TokenStore.previewImport(
-                    of: document.bytes,
-                    isKnownFormat: format != nil,
+                    of: document,
                     at: arguments.location,
                     options: options,
                     progress: update

@@ -1,7 +1,7 @@
 import OAuth
 
-/// Where in a document each bucket and each of its entries is; making it checks the whole document.
-struct MSALCacheIndex {
+/// An MSAL unified cache, and where in it each bucket and each of its entries is; making one checks all of it.
+package struct MSALCacheDocument {
     struct Bucket {
         let name: String
         /// The name as it was written, where no text can hold it.
@@ -20,14 +20,18 @@ struct MSALCacheIndex {
         let offset: Int
     }
 
+    /// What it was made of; not a copy, so they have to stay where they are as long as it is used.
+    let bytes: UnsafeRawBufferPointer
     let buckets: [Bucket]
 
-    /// - Throws: ``TokenStoreError/Code/notAnMSALCache`` if the bytes are not a JSON object.
-    init(
+    /// - Throws: ``TokenStoreError/Code/notAnMSALCache`` if the bytes are not a JSON object; unless `isKnownFormat`,
+    ///   that includes an object without any bucket of a cache.
+    package init(
         _ bytes: UnsafeRawBufferPointer,
-        isKnownFormat: Bool,
+        isKnownFormat: Bool = false,
         progress: TokenStore.ProgressHandler? = nil
     ) throws {
+        self.bytes = bytes
         guard !bytes.isEmpty else {
             throw TokenStoreError.notAnMSALCache("the document is empty, and an empty cache is {}")
         }
@@ -192,7 +196,7 @@ private final class ReadingProgress {
     }
 }
 
-extension [MSALCacheIndex.Bucket] {
+extension [MSALCacheDocument.Bucket] {
     /// The buckets with those of one name as one, which has the entries of all of them.
     ///
     /// Of values that are kept as a whole the last one counts. Names are compared byte by byte.
@@ -201,7 +205,7 @@ extension [MSALCacheIndex.Bucket] {
         guard Set(map(\.name)).count < count else { return self }
         var places: [[UInt8]: Int] = [:]
         var last: Self = []
-        var entries: [[MSALCacheIndex.Entry]] = []
+        var entries: [[MSALCacheDocument.Entry]] = []
         for bucket in self {
             let isWhole = bucket.entries?.isEmpty ?? true
             let name = bucket.rawName.map { [0xFF] + [UInt8]($0.utf8) } ?? [UInt8](bucket.name.utf8)
@@ -215,7 +219,7 @@ extension [MSALCacheIndex.Bucket] {
             entries[place] += bucket.entries ?? []
         }
         return zip(last, entries).map { bucket, entries in
-            MSALCacheIndex.Bucket(
+            MSALCacheDocument.Bucket(
                 name: bucket.name,
                 rawName: bucket.rawName,
                 offset: bucket.offset,
@@ -225,7 +229,7 @@ extension [MSALCacheIndex.Bucket] {
     }
 }
 
-extension [MSALCacheIndex.Entry] {
+extension [MSALCacheDocument.Entry] {
     /// The entries that count, each with those that it stands before: of two with one key the last one counts, and of
     /// two whose keys differ only in case, and that are the same entity, the lower-cased one.
     ///
@@ -252,7 +256,7 @@ extension [MSALCacheIndex.Entry] {
     }
 }
 
-extension MSALCacheIndex.Entry {
+extension MSALCacheDocument.Entry {
     /// The key; where no text can hold it, as it was written, behind a byte that no text has.
     fileprivate func bytes(isLowered: Bool = false) -> [UInt8] {
         guard rawKey == nil else { return [0xFF] + Array((rawKey ?? "").utf8) }
