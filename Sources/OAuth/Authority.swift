@@ -118,8 +118,10 @@ public struct Authority: Hashable, Sendable {
 
     /// Whether `tenant` is a word, such as `common`, that names no tenant.
     package static func isTenantless(_ tenant: String) -> Bool {
-        ["", "common", "organizations", "consumers", "tfp"].contains(tenant.lowercased())
+        tenantless.contains(tenant.lowercased())
     }
+
+    private static let tenantless = ["", "common", "organizations", "consumers", "tfp"]
 
     /// Whether this is where the tokens of an account come from.
     package func vouches(for account: Account.ID) -> Bool {

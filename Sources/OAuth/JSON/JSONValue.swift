@@ -36,9 +36,12 @@ public enum JSONValue: Sendable {
             }
         }
 
-        /// By index: a search that is handed the members copies each of them.
         private func lastIndex(of name: String) -> Int? {
-            members.indices.last { members[$0].name.hasSameBytes(as: name) }
+            // By index, and first by count: to hand a member over is to copy it.
+            let count = name.utf8.count
+            return members.indices.last {
+                members[$0].name.utf8.count == count && members[$0].name.hasSameBytes(as: name)
+            }
         }
 
         /// Whether it has no member.

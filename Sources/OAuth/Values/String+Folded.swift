@@ -34,7 +34,7 @@ extension StringProtocol {
     ///
     /// Separators are looked for as bytes: one with a combining mark behind it is another `Character`.
     package func parts(separatedBy separator: Unicode.Scalar) -> [String] {
-        utf8.split(separator: UInt8(ascii: separator)).map { String(decoding: $0, as: UTF8.self) }
+        Substring(self).utf8.split(separator: UInt8(ascii: separator)).map { String(Substring($0)) }
     }
 }
 
