@@ -72,7 +72,48 @@ struct JSONTests {
     )
     func `invalid UTF-8 is refused, with escapes and without`(bytes: [UInt8], escape: String) {
         let text = [UInt8(ascii: "\"")] + Array(escape.utf8) + bytes + [UInt8(ascii: "\"")]
-        #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSONValue(parsing: $0) } }
+        let error = #expect(throws: JSONError.self) { try text.withUnsafeBytes { try JSONValue(parsing: $0) } }
+        #expect(error?.offset == text.count - 1)
+        let skipped = #expect(throws: JSONError.self) {
+            try text.withUnsafeBytes {
+                var reader = JSONReader($0)
+                try reader.skipValue()
+            }
+        }
+        #expect(skipped == error)
+    }
+
+    /// Every text in a document of every length has its end found, whatever its place among eight bytes.
+    @Test func `a text ends at its quote, wherever that is`() throws {
+        for length in 0...40 {
+            for special in ["", "é", "\u{7F}", #"\""#, #"\\"#, "\u{1}"] {
+                for place in 0...length {
+                    let content =
+                        Array(repeating: "x", count: place).joined() + special
+                        + Array(repeating: "y", count: length - place).joined()
+                    let text = Array("[\"\(content)\", 1]".utf8)
+                    let expected = content.replacing(#"\\"#, with: "\\").replacing(#"\""#, with: "\"")
+                    try text.withUnsafeBytes { bytes in
+                        var reader = JSONReader(bytes)
+                        if special == "\u{1}" {
+                            #expect(throws: JSONError.self) { try reader.skipValue() }
+                            #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
+                        } else {
+                            try reader.skipValue()
+                            #expect(reader.offset == bytes.count)
+                            #expect(try JSONValue(parsing: bytes) == [.string(expected), 1])
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `texts of many combining marks are compared by their bytes`() {
+        let one = "a" + String(repeating: "\u{301}\u{316}", count: 1_000_000)
+        let other = "a" + String(repeating: "\u{316}\u{301}", count: 1_000_000)
+        #expect(JSONValue.string(one) != .string(other))
+        #expect(JSONValue.string(one) == .string(one + ""))
     }
 
     @Test(

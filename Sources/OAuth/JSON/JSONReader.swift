@@ -14,7 +14,7 @@ package struct JSONReader {
     /// What was mended last; the value is not quite what was written then.
     package private(set) var oddity: String?
 
-    /// The name of the last member as it was written, with its quotes, if it was mended.
+    /// The last name that ``members(_:)`` told, as it was written, with its quotes, if it was mended.
     package private(set) var oddName: String?
 
     /// Nesting beyond this is refused rather than risking the stack.
@@ -139,7 +139,7 @@ package struct JSONReader {
         guard take(":") else { throw error("a colon is missing") }
     }
 
-    /// Checks and passes over a text without making it, which takes longer than to look at it.
+    /// Checks and passes over a text, which is not made if it is ASCII: that takes longer than to look at it.
     private mutating func skipString() throws(JSONError) {
         let start = offset
         if let content = try plainContent(), content.isASCII { return }
@@ -257,7 +257,11 @@ package struct JSONReader {
             let text =
                 content.isASCII
                 ? String(decoding: content.bytes, as: UTF8.self) : String(validating: content.bytes, as: UTF8.self)
-            guard let text else { throw error("text is not valid UTF-8") }
+            guard let text else {
+                // At its last quote, as where there is an escape in it.
+                offset -= 1
+                throw error("text is not valid UTF-8")
+            }
             return text
         }
         var escaped = JSONEscapes(bytes, start: start, backslash: offset, mends: mends, forgives: forgives)

@@ -9,11 +9,11 @@ extension String {
 
     /// Whether the text is the same byte by byte, where `==` takes two spellings of a letter for one.
     package func hasSameBytes(as other: String) -> Bool {
-        // These tell most texts apart, and count no references. What they take for the same, bytes decide on.
-        guard utf8.count == other.utf8.count, self == other else { return false }
-        var (left, right) = (self, other)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
+        // A look at the counts tells most names apart; `==` would take quadratic time on combining marks.
+        guard utf8.count == other.utf8.count else { return false }
+        // In place: copies would count references.
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right -> Bool in
                 // Mostly one text is compared with itself.
                 if left.baseAddress == right.baseAddress { return true }
                 // No early exit, as below.
@@ -22,6 +22,7 @@ extension String {
                 return difference == 0
             }
         }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     private var foldedUnicode: String {

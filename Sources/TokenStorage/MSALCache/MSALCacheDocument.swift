@@ -63,6 +63,8 @@ package struct MSALCacheDocument {
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
         guard isCache else { throw Self.noCache(buckets) }
+        // Who wants to end the work is asked once more before a store is opened for it.
+        try reading.end()
     }
 
     /// The error for an object without a bucket of a cache.
@@ -194,6 +196,8 @@ private final class ReadingProgress {
             self.error = error
         }
     }
+
+    func end() throws { try handler?(TokenStore.Progress(done: total, total: total, unit: "bytes")) }
 }
 
 extension [MSALCacheDocument.Bucket] {
@@ -201,8 +205,8 @@ extension [MSALCacheDocument.Bucket] {
     ///
     /// Of values that are kept as a whole the last one counts. Names are compared byte by byte.
     fileprivate func merged() -> Self {
-        // Hardly a document repeats one. Names that look alike are one here, which only makes for more work.
-        guard Set(map(\.name)).count < count else { return self }
+        // Hardly a document repeats one. By bytes: to hash a text takes quadratic time on combining marks.
+        guard Set(map { [UInt8]($0.name.utf8) }).count < count else { return self }
         var places: [[UInt8]: Int] = [:]
         var last: Self = []
         var entries: [[MSALCacheDocument.Entry]] = []
@@ -236,8 +240,9 @@ extension [MSALCacheDocument.Entry] {
     /// Keys are compared byte by byte. Early releases of MSAL Go wrote mixed-case keys beside which a later one left
     /// the current row.
     func withOlder(_ isSame: (Element, Element) throws -> Bool) rethrows -> [(entry: Element, older: Self)] {
-        // Most documents have neither. Keys that look alike are one key here, which only makes for more work.
-        guard Set(map(\.key)).count < count || contains(where: { $0.key != $0.key.lowercased() }) else {
+        // Most documents have neither.
+        let hasCase = contains { !$0.key.hasSameBytes(as: $0.key.lowercased()) }
+        guard hasCase || Set(map { [UInt8]($0.key.utf8) }).count < count else {
             return map { ($0, []) }
         }
         let last = Dictionary(zip(map { $0.bytes() }, indices)) { $1 }

@@ -16,6 +16,7 @@ struct ProgressTests {
         (0, 500_000, "rows", "importing: 0 of 500,000 rows, 0 %, 3 s so far"),
         (1_000, 1_000_000, "rows", "importing: 1,000 of 1,000,000 rows, 0 %, 16 min left"),
         (500_000, 500_000, "rows", "importing: 500,000 of 500,000 rows, 100 %, writing to the disk"),
+        (555_000_000, 555_000_000, "bytes", "importing: 555 of 555 MB, 100 %"),
     ])
     func `a line has the total, a percentage and the time left`(done: Int, total: Int, unit: String, line: String) {
         let progress = TokenStore.Progress(done: done, total: total, unit: unit)
@@ -62,6 +63,20 @@ struct ProgressTests {
             try scratch.run("list", "-o", "tsv", "--columns", "username").lines == ["USERNAME", "mara@example.net"]
         )
         #expect(try scratch.run("check").status == 0)
+    }
+
+    @Test func `an import that is interrupted while it reads the document makes no store`() throws {
+        let scratch = try ScratchDirectory()
+        let numbers = String(repeating: ",1", count: 5_000_000)
+        try scratch.write(#"{"AccessToken":{},"x":[1\#(numbers)]}"#, to: "cache.json")
+        let command = Command(
+            arguments: ["import", scratch.path("cache.json")],
+            environment: ["TOKENSTORE_PATH": scratch.store]
+        )
+        let outcome = try command.runOnTerminal(in: scratch, typing: [TypedAnswer("importing:", "\u{03}")])
+        #expect(outcome.status == 130, "\(outcome.output)")
+        #expect(outcome.output.contains("error: interrupted, and nothing was imported; run it again"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.store))
     }
 
     @Test func `interrupted work that goes on waiting says how it ends at once`() throws {
