@@ -63,8 +63,6 @@ package struct MSALCacheDocument {
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
         guard isCache else { throw Self.noCache(buckets) }
-        // Who wants to end the work is asked once more before a store is opened for it.
-        try reading.end()
     }
 
     /// The error for an object without a bucket of a cache.
@@ -196,8 +194,6 @@ private final class ReadingProgress {
             self.error = error
         }
     }
-
-    func end() throws { try handler?(TokenStore.Progress(done: total, total: total, unit: "bytes")) }
 }
 
 extension [MSALCacheDocument.Bucket] {

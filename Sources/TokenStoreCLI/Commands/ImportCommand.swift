@@ -53,10 +53,16 @@ struct ImportCommand: ParsableCommand {
         let console = arguments.console
         let input = try InputDocument(file ?? "-")
         defer { withExtendedLifetime(input) {} }
-        let progress = ProgressLine("importing", console) { _ in ("nothing was imported", advice: "run it again") }
+        let kept = ("nothing was imported", advice: "run it again")
+        let progress = ProgressLine("importing", console) { _ in kept }
         // A document that is refused must not leave a new store behind.
         let document = try progress.showing { update in
-            try MSALCacheDocument(input.bytes, isKnownFormat: format != nil, progress: update)
+            let document = try MSALCacheDocument(input.bytes, isKnownFormat: format != nil, progress: update)
+            // A signal that came after the last step would be forgotten, and other work follows.
+            if ProgressLine.isInterrupted {
+                throw CommandFailure(.interrupted, "interrupted, and \(kept.0)", kept.advice)
+            }
+            return document
         }
         if dryRun { return try report(preview(document, progress), on: console) }
         let store = try arguments.open(console)

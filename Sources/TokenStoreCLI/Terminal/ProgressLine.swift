@@ -124,8 +124,7 @@ final class ProgressLine: Sendable {
         guard let total = progress.total, total > 0 else { return "\(verb): \(count(progress.done)) \(unit), \(spent)" }
         let (done, percent) = (Double(progress.done), progress.done * 100 / total)
         let counted = "\(verb): \(count(progress.done)) of \(count(total)) \(unit), \(percent) %"
-        // What is read is not written yet.
-        guard progress.done < total else { return isBytes ? counted : "\(counted), writing to the disk" }
+        guard progress.done < total else { return "\(counted), writing to the disk" }
         guard progress.done > 0 else { return "\(counted), \(spent)" }
         let seconds = Double(phase.components.seconds) + Double(phase.components.attoseconds) / 1e18
         let left = Int((seconds * (Double(total) - done) / done).rounded(.up))
