@@ -277,51 +277,18 @@ package struct JSONReader {
         let start = offset
         var seen: UInt64 = 0
         while true {
-            seen |= skipPlain()
+            offset = bytes.endOfPlainText(from: offset, bits: &seen)
             switch current {
             case nil: throw error("the document ends inside text")
             case UInt8(ascii: "\""):
                 let content = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
                 offset += 1
-                return (content, seen & UInt64(repeating: 0x80) == 0)
+                return (content, seen.areASCII)
             case UInt8(ascii: "\\"): return nil
             default:
                 guard forgives else { throw error("text holds a control character") }
                 offset += 1
             }
         }
-    }
-
-    /// Passes over bytes of a text that stand for themselves, and returns all of their bits.
-    private mutating func skipPlain() -> UInt64 {
-        var seen: UInt64 = 0
-        // Eight at once: most of a cache is tokens.
-        while offset + 8 <= bytes.count {
-            let eight = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if eight.hasByteThatEndsPlainText { break }
-            seen |= eight
-            offset += 8
-        }
-        while let byte = current, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-            seen |= UInt64(byte)
-            offset += 1
-        }
-        return seen
-    }
-}
-
-extension UInt64 {
-    /// Eight times the same byte.
-    fileprivate init(repeating byte: UInt8) { self = UInt64(byte) &* 0x0101_0101_0101_0101 }
-
-    /// Whether one of the eight bytes is a quotation mark, a backslash or a control character.
-    fileprivate var hasByteThatEndsPlainText: Bool {
-        // Subtracting borrows from the highest bit of a byte that is smaller, and had that bit not set itself.
-        let ones = UInt64(repeating: 1)
-        let quotes = self ^ UInt64(repeating: UInt8(ascii: "\""))
-        let backslashes = self ^ UInt64(repeating: UInt8(ascii: "\\"))
-        let below = (self &- UInt64(repeating: 0x20)) & ~self
-        let zeros = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-        return (below | zeros) & UInt64(repeating: 0x80) != 0
     }
 }
