@@ -98,15 +98,23 @@ package struct JSONReader {
     }
 
     private mutating func name() throws(JSONError) -> String {
-        guard current == UInt8(ascii: "\"") else { throw error("a member needs a name in quotes") }
+        try startName()
         let (start, before) = (offset, oddity)
         oddity = nil
         let name = try string()
         oddName = oddity == nil ? nil : String(decoding: bytes[start..<offset], as: UTF8.self)
         oddity = oddity ?? before
+        try endName()
+        return name
+    }
+
+    private func startName() throws(JSONError) {
+        guard current == UInt8(ascii: "\"") else { throw error("a member needs a name in quotes") }
+    }
+
+    private mutating func endName() throws(JSONError) {
         skipWhitespace()
         guard take(":") else { throw error("a colon is missing") }
-        return name
     }
 
     /// Checks and passes over the next value, however deeply it is nested.
@@ -133,10 +141,9 @@ package struct JSONReader {
     }
 
     private mutating func skipName() throws(JSONError) {
-        guard current == UInt8(ascii: "\"") else { throw error("a member needs a name in quotes") }
+        try startName()
         try skipString()
-        skipWhitespace()
-        guard take(":") else { throw error("a colon is missing") }
+        try endName()
     }
 
     /// Checks and passes over a text, which is not made if it is ASCII: that takes longer than to look at it.
@@ -259,8 +266,7 @@ package struct JSONReader {
                 ? String(decoding: content.bytes, as: UTF8.self) : String(validating: content.bytes, as: UTF8.self)
             guard let text else {
                 // At its last quote, as where there is an escape in it.
-                offset -= 1
-                throw error("text is not valid UTF-8")
+                throw JSONError(reason: "text is not valid UTF-8", offset: offset - 1)
             }
             return text
         }

@@ -253,19 +253,17 @@ extension JSONValue {
         var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { text in
-            var written = 0
-            for index in text.indices where needsEscape(text[index]) {
-                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<index]))
-                bytes.append(contentsOf: escape(text[index]).utf8)
-                written = index + 1
+            let text = UnsafeRawBufferPointer(text)
+            var (written, bits) = (0, UInt64(0))
+            while true {
+                let end = text.endOfPlainText(from: written, bits: &bits)
+                bytes.append(contentsOf: text[written..<end])
+                guard end < text.count else { return }
+                bytes.append(contentsOf: escape(text[end]).utf8)
+                written = end + 1
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written...]))
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// How a control character, a quotation mark or a backslash is written.

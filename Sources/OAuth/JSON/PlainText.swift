@@ -21,6 +21,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt8 {
+    /// Whether this is a control character, a quotation mark or a backslash, none of which stands for itself in a text.
     fileprivate var endsPlainText: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 }
 

@@ -76,9 +76,9 @@ package struct HostAndPort: Sendable {
             text.utf8.first == UInt8(ascii: "[")
             ? text.utf8.firstIndex(of: UInt8(ascii: "]")).map(text.utf8.index(after:))
             : text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-        guard let end, let host = Self.host(text[..<end]) else { return nil }
-        let port = end == text.endIndex ? usualPort : Self.port(text[end...])
-        guard let port else { return nil }
+        guard let end, let host = Self.host(text[..<end]),
+            let port = end == text.endIndex ? usualPort : Self.port(text[end...])
+        else { return nil }
         (self.host, self.port, self.usualPort) = (host, port, usualPort)
     }
 

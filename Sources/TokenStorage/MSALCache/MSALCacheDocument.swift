@@ -238,7 +238,7 @@ extension [MSALCacheDocument.Entry] {
     func withOlder(_ isSame: (Element, Element) throws -> Bool) rethrows -> [(entry: Element, older: Self)] {
         // Most documents have neither.
         let hasCase = contains { !$0.key.hasSameBytes(as: $0.key.lowercased()) }
-        guard hasCase || Set(map { [UInt8]($0.key.utf8) }).count < count else {
+        guard hasCase || Set(map { $0.bytes() }).count < count else {
             return map { ($0, []) }
         }
         let last = Dictionary(zip(map { $0.bytes() }, indices)) { $1 }

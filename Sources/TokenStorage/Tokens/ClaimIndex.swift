@@ -50,12 +50,10 @@ struct ClaimIndex {
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
     private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
-        if let array = value.array, !array.isEmpty {
-            for element in array { add(element, at: path, to: &entries) }
-            return
+        value.forEachElement { element in
+            entries.append(Entry(name: name(path), value: self.value(path, element.indexedText)))
+            for (name, value) in element.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
         }
-        entries.append(Entry(name: name(path), value: self.value(path, value.indexedText)))
-        for (name, value) in value.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
     }
 }
 
@@ -72,9 +70,9 @@ extension JSONValue.Object {
         for (name, value) in members where path.starts(with: name.utf8) {
             let rest = path.dropFirst(name.utf8.count)
             if rest.isEmpty {
-                values += value.elements
+                value.forEachElement { values.append($0) }
             } else if rest.first == UInt8(ascii: ".") {
-                for case .object(let object) in value.elements { values += object.values(at: rest.dropFirst()) }
+                value.forEachElement { values += $0.object?.values(at: rest.dropFirst()) ?? [] }
             }
         }
         return values
@@ -82,10 +80,11 @@ extension JSONValue.Object {
 }
 
 extension JSONValue {
-    /// The elements of a list, and of lists in it; a value that is not a list, or an empty one, is its only element.
-    fileprivate var elements: [JSONValue] {
-        guard let array, !array.isEmpty else { return [self] }
-        return array.flatMap(\.elements)
+    /// Calls `body` with the elements of a list, and of lists in it; a value that is not a list, or an empty one, is its
+    /// only element.
+    fileprivate func forEachElement(_ body: (JSONValue) -> Void) {
+        guard let array, !array.isEmpty else { return body(self) }
+        for element in array { element.forEachElement(body) }
     }
 
     /// The text that a claim's value is looked for by.

@@ -59,9 +59,7 @@ struct ImportCommand: ParsableCommand {
         let document = try progress.showing { update in
             let document = try MSALCacheDocument(input.bytes, isKnownFormat: format != nil, progress: update)
             // A signal that came after the last step would be forgotten, and other work follows.
-            if ProgressLine.isInterrupted {
-                throw CommandFailure(.interrupted, "interrupted, and \(kept.0)", kept.advice)
-            }
+            if ProgressLine.isInterrupted { throw ProgressLine.interruption(kept) }
             return document
         }
         if dryRun { return try report(preview(document, progress), on: console) }

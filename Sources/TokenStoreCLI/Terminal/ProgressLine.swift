@@ -59,10 +59,12 @@ final class ProgressLine: Sendable {
     ) {
         self.verb = verb
         isWanted = StandardError.isTerminal && !console.isQuiet
-        interruption = { progress in
-            let (sentence, advice) = kept(progress)
-            return CommandFailure(.interrupted, "interrupted, and \(sentence)", advice)
-        }
+        interruption = { Self.interruption(kept($0)) }
+    }
+
+    /// The error of work that a signal has ended, with what became of it.
+    static func interruption(_ kept: (String, advice: String)) -> CommandFailure {
+        CommandFailure(.interrupted, "interrupted, and \(kept.0)", kept.advice)
     }
 
     /// Runs `body` with a function to report to, and takes the line away afterwards.
