@@ -94,7 +94,8 @@ extension Connection {
         size: Int = 200,
         body: (Rows) throws -> Void
     ) throws {
-        try forEachPage(sql.postgreSQL, values, size) {
+        precondition(sql.sources == nil, "a cursor has all its columns")
+        return try forEachPage(sql.postgreSQL, values, size) {
             try body($0)
             return true
         }
@@ -129,7 +130,7 @@ extension Connection {
         {
             return answer
         }
-        let answer = Answer(self)
+        let answer = Answer(self, sent: statement.sources.map { SentValues(values, for: $0) })
         try enqueue(statement, values, answer: answer)
         // Outside a transaction each statement is one of its own, which ends with its batch.
         if transaction == nil { try pipeline.synchronize() }

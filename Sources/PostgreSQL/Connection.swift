@@ -155,13 +155,17 @@ package final class Connection {
 
     /// The statement of a text that was put together once, prepared once per connection.
     func statement(_ sql: SQL) -> Prepared {
-        statement(at: UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque())) { sql.postgreSQL }
+        statement(at: UnsafeRawPointer(Unmanaged.passUnretained(sql).toOpaque()), sql.sources) { sql.postgreSQL }
     }
 
-    private func statement(at place: UnsafeRawPointer, text: () -> String) -> Prepared {
+    private func statement(
+        at place: UnsafeRawPointer,
+        _ sources: ColumnSources? = nil,
+        text: () -> String
+    ) -> Prepared {
         if let known = statements[place] { return known }
         // Behind a pooler the next transaction has another session, which knows no names of this one.
-        let statement = Prepared(text(), isKept: address.pooler == .none)
+        let statement = Prepared(text(), isKept: address.pooler == .none, sources: sources)
         statements[place] = statement
         return statement
     }

@@ -25,14 +25,17 @@ final class Prepared {
     let sql: CString
     /// Whether the server keeps the statement under a name; one that is made for a single use is sent each time.
     let isKept: Bool
+    /// Where the columns of its rows come from that are not all of the answer.
+    let sources: ColumnSources?
     /// The name on the server, nil as long as the server does not know it.
     var name: CString?
     /// The types of the parameters that the server was told, 0 where it was left to infer one.
     private(set) var types: [Oid] = []
 
-    init(_ text: String, isKept: Bool) {
+    init(_ text: String, isKept: Bool, sources: ColumnSources? = nil) {
         self.text = text
         self.isKept = isKept
+        self.sources = sources
         sql = CString(Scanner.numbered(text))
     }
 

@@ -7,6 +7,9 @@ package final class Rows {
     let result: OpaquePointer
     package let count: Int
 
+    /// The values that columns are which the server was not asked for.
+    var sent: SentValues?
+
     /// Takes over a result of libpq.
     init(_ result: OpaquePointer, _ library: Library) {
         self.result = result
@@ -23,7 +26,9 @@ package final class Rows {
     var command: String { library.text(library.call.pointee.PQcmdStatus(result)) ?? "" }
 
     /// The row at an index, valid as long as the rows.
-    package subscript(index: Int) -> Row { Row(call: library.call, result: result, index: CInt(index)) }
+    package subscript(index: Int) -> Row {
+        Row(call: library.call, result: result, index: CInt(index), columns: sent?.columns)
+    }
 
     package func forEach(_ body: (Row) throws -> Void) rethrows {
         try withExtendedLifetime(self) {
@@ -47,11 +52,31 @@ package struct Row {
     let result: OpaquePointer
     let index: CInt
 
-    package func isNull(_ column: CInt) -> Bool { call.pointee.PQgetisnull(result, index, column) != 0 }
+    /// Where columns come from that are not all of the answer.
+    let columns: UnsafePointer<SentValues.Columns>?
+
+    /// The value that a column is; where it is nil, `column` becomes its place in the answer.
+    private func sent(_ column: inout CInt) -> SentValues.Sent? {
+        guard let columns = columns?.pointee else { return nil }
+        let source = columns.sources[Int(column)]
+        guard source < 0 else {
+            column = CInt(source)
+            return nil
+        }
+        return columns.values[Int(-source) - 1]
+    }
+
+    package func isNull(_ column: CInt) -> Bool {
+        var column = column
+        if let sent = sent(&column) { return sent.kind == .null }
+        return call.pointee.PQgetisnull(result, index, column) != 0
+    }
 
     /// The integer of a column by its width, also a sum, whose type is `numeric`; anything else reads as 0.
     package func integer(_ column: CInt) -> Int64 {
-        let bytes = bytes(column)
+        var column = column
+        if let sent = sent(&column) { return sent.integer }
+        let bytes = answer(column)
         return switch call.pointee.PQftype(result, column) {
         case ObjectID.integer8: Int64(bigEndian: bytes.count == 8 ? bytes.loadUnaligned(as: Int64.self) : 0)
         case ObjectID.integer4: Int64(Int32(bigEndian: bytes.count == 4 ? bytes.loadUnaligned(as: Int32.self) : 0))
@@ -86,6 +111,12 @@ package struct Row {
 
     /// The bytes of a column, which are the result's: like the row they are valid only inside its closure.
     package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
+        var column = column
+        return sent(&column)?.bytes ?? answer(column)
+    }
+
+    /// The bytes of a column of the answer.
+    private func answer(_ column: CInt) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
             start: call.pointee.PQgetvalue(result, index, column),
             count: Int(call.pointee.PQgetlength(result, index, column))
@@ -99,7 +130,9 @@ package struct Row {
 
     /// What a column holds; what is neither a number nor a text is the server's bytes.
     fileprivate func kind(_ column: CInt) -> ValueKind {
-        if isNull(column) { return .null }
+        var column = column
+        if let sent = sent(&column) { return sent.kind }
+        if call.pointee.PQgetisnull(result, index, column) != 0 { return .null }
         return switch call.pointee.PQftype(result, column) {
         case ObjectID.integer8, ObjectID.integer4, ObjectID.integer2, ObjectID.bool, ObjectID.objectID,
             ObjectID.numeric:
@@ -119,6 +152,7 @@ package struct Row {
         }
     }
 
+    /// The number of columns of the answer.
     package var columnCount: CInt { call.pointee.PQnfields(result) }
 
     package func name(_ column: CInt) -> String {
@@ -166,13 +200,17 @@ extension CanonicalValues {
 package final class Answer {
     /// Weak, as the connection holds an answer that it owes.
     private weak var connection: Connection?
+    private let sent: SentValues?
     private var outcome: Result<Rows, PostgreSQLError>?
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, sent: SentValues? = nil) { (self.connection, self.sent) = (connection, sent) }
 
     var isComplete: Bool { outcome != nil }
 
-    func complete(_ rows: Rows) { outcome = .success(rows) }
+    func complete(_ rows: Rows) {
+        rows.sent = sent
+        outcome = .success(rows)
+    }
 
     func fail(_ error: PostgreSQLError) { outcome = .failure(error) }
 

@@ -4,10 +4,56 @@ package final class SQL: Sendable {
     package let sqlite: String
     package let postgreSQL: String
 
-    package init(_ text: String) { (sqlite, postgreSQL) = (text, text) }
+    /// Where the columns of a row come from; nil: a server is asked for each of them.
+    package let sources: ColumnSources?
+
+    package init(_ text: String) {
+        (sqlite, postgreSQL) = (text, text)
+        sources = nil
+    }
 
     /// A statement that no one text says to both engines.
-    package init(_ text: (Dialect) -> String) { (sqlite, postgreSQL) = (text(.sqlite), text(.postgreSQL)) }
+    package init(_ text: (Dialect) -> String) {
+        (sqlite, postgreSQL) = (text(.sqlite), text(.postgreSQL))
+        sources = nil
+    }
+
+    /// A question for `columns`, of which a server is not asked for those that are parameters: it would send them back.
+    package init(selecting columns: [String], _ rest: (Dialect) -> String) {
+        let sources = ColumnSources(columns)
+        func text(_ columns: [String], _ dialect: Dialect) -> String {
+            "SELECT \(columns.joined(separator: ", ")) \(rest(dialect))"
+        }
+        sqlite = text(columns, .sqlite)
+        postgreSQL = text(columns.filter { ColumnSources.parameter($0) == nil }, .postgreSQL)
+        self.sources = sources
+    }
+}
+
+/// Where the columns of a row come from: from a server's answer, or from the values that the question was asked with.
+///
+/// `@unchecked Sendable`: it is written in `init` alone.
+package final class ColumnSources: @unchecked Sendable {
+    /// Of each column its place in the answer, or `-number` of a parameter.
+    package let start: UnsafePointer<Int16>
+
+    fileprivate init(_ columns: [String]) {
+        let places = UnsafeMutablePointer<Int16>.allocate(capacity: columns.count)
+        var next: Int16 = 0
+        for (index, column) in columns.enumerated() {
+            let number = Self.parameter(column)
+            places.advanced(by: index).initialize(to: number.map { -$0 } ?? next)
+            if number == nil { next += 1 }
+        }
+        start = UnsafePointer(places)
+    }
+
+    deinit { start.deallocate() }
+
+    /// The number of a parameter, if a column is one and nothing else.
+    fileprivate static func parameter(_ column: String) -> Int16? {
+        column.hasPrefix("?") ? Int16(column.dropFirst()) : nil
+    }
 }
 
 /// How an engine says what the other says differently.

@@ -134,9 +134,8 @@ final class SealedTable: Sendable {
         authority: String,
         key: String,
         equal: [String: String] = [:]
-    ) -> String {
-        let own = (clear + sealed + derived).map { equal[$0] ?? "\(alias).\($0)" }
-        return (["\(alias).id", owner, authority, key] + own).joined(separator: ", ")
+    ) -> [String] {
+        ["\(alias).id", owner, authority, key] + (clear + sealed + derived).map { equal[$0] ?? "\(alias).\($0)" }
     }
 
     /// The account of an owned row, whose id stands behind ``selection``.
@@ -147,12 +146,14 @@ final class SealedTable: Sendable {
     /// ``selection`` with further columns.
     func selection(with further: String) -> String { "SELECT \(columns), \(further) \(origin)" }
 
-    /// ``selection`` of the rows of the account with the key ?1 and the authority ?2, by which an index finds them.
+    /// ``selection`` of rows of the account with the key ?1 and the authority ?2, by which an index finds them.
     ///
-    /// What was found for another account does not open: values are bound to the one that was asked for.
-    var ownedSelection: String {
-        "SELECT \(columns(of: "t", owner: "a.id", authority: "?2", key: "?1"))"
-            + " FROM \(name) t JOIN account a ON a.id = t.account_id "
+    /// In the condition the row is `t` and its account `a`. What was found for another account does not open: values are
+    /// bound to the one that was asked for.
+    func ownedRows(_ condition: (Dialect) -> String) -> SQL {
+        SQL(selecting: columns(of: "t", owner: "a.id", authority: "?2", key: "?1")) { dialect in
+            "FROM \(name) t JOIN account a ON a.id = t.account_id \(condition(dialect))"
+        }
     }
 }
 

@@ -12,9 +12,20 @@ final class ServerConnections: Sendable {
     private let pool: PostgreSQL.ConnectionPool
     private let watch: ServerWatch
     private let janitor: Janitor
+    private let announcer: Announcer
 
     /// What the first connection read of the store, with its keys once they were needed.
-    private let known = LockedValue<(header: StoreHeader, keyRing: KeyRing?, markKey: MarkKey?)?>(nil)
+    private final class Known: Sendable {
+        let header: StoreHeader
+        let keyRing: KeyRing?
+        let markKey: MarkKey?
+
+        init(_ header: StoreHeader, _ keyRing: KeyRing?, _ markKey: MarkKey?) {
+            (self.header, self.keyRing, self.markKey) = (header, keyRing, markKey)
+        }
+    }
+
+    private let known = LockedValue<Known?>(nil)
 
     private let timelines: Timelines
     private let experience = SignInExperience()
@@ -42,6 +53,7 @@ final class ServerConnections: Sendable {
         settings = Self.settings(options, judging: timelines)
         pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
         janitor = Janitor(chance: options.janitorChance)
+        announcer = Announcer { [pool] body in try pool.withConnection(patience: .seconds(1), body) }
         watch = ServerWatch(of: address, options: options, settings: settings, timelines: timelines, cache: cache)
         watch.onReplacement { [weak self] in self?.forget() }
     }
@@ -174,6 +186,7 @@ final class ServerConnections: Sendable {
     @discardableResult
     func close() -> Bool {
         janitor.finish()
+        announcer.finish()
         return pool.closeIdle()
     }
 
@@ -221,6 +234,7 @@ final class ServerConnections: Sendable {
             return Connection(.server(connection))
         }
         session.didChange = { [watch] changes in watch.didChange(changes) }
+        session.announcer = announcer
         if session.keyRing == nil, options.unlocks { try unlock(session) }
         return session
     }
@@ -254,7 +268,7 @@ final class ServerConnections: Sendable {
         let (header, keyRing, markKey) = (session.header, session.keyRing, session.markKey)
         known.withLock { known in
             guard known?.header.storeID == header.storeID || known == nil else { return }
-            known = (header, keyRing ?? known?.keyRing, markKey ?? known?.markKey)
+            known = Known(header, keyRing ?? known?.keyRing, markKey ?? known?.markKey)
             watch.resume(with: header.storeID)
         }
     }

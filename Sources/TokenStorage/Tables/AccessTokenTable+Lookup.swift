@@ -8,23 +8,8 @@ extension StoreConnection {
     ///
     /// A token that cannot have the scope is passed over before its columns are read, and a column that has to equal a
     /// parameter is not read at all.
-    private static let candidates = SQL { candidates($0) }
-
-    /// Those of the row that the account is the likeliest to have, which a server finds faster.
-    ///
-    /// Whether it is the account's is not asked: what is another's does not open.
-    private static let likeliest = SQL { dialect in
+    private static let candidates = SQL(selecting: columns(owner: "a.id")) { dialect in
         """
-        SELECT \(columns(owner: "t.account_id"))
-        FROM access_token t
-        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?3
-        WHERE t.account_id = ?10 AND \(isCandidate(dialect))
-        """
-    }
-
-    private static func candidates(_ dialect: Dialect) -> String {
-        """
-        SELECT \(columns(owner: "a.id"))
         FROM account a JOIN access_token t ON t.account_id = a.id
         LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?3\(dialect.owned("s.account_id", rows: 10))
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 10, owners: ["t.account_id"]))
@@ -32,12 +17,23 @@ extension StoreConnection {
         """
     }
 
-    private static func columns(owner: String) -> String {
-        func columns(_ table: SealedTable, _ alias: String) -> String {
+    /// Those of the row that the account is the likeliest to have, which a server finds faster.
+    ///
+    /// Whether it is the account's is not asked: what is another's does not open.
+    private static let likeliest = SQL(selecting: columns(owner: "?10")) { dialect in
+        """
+        FROM access_token t
+        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?3
+        WHERE t.account_id = ?10 AND \(isCandidate(dialect))
+        """
+    }
+
+    private static func columns(owner: String) -> [String] {
+        func columns(_ table: SealedTable, _ alias: String) -> [String] {
             let equal = parameters.filter { table.clear.contains($0.key) }
             return table.columns(of: alias, owner: owner, authority: "?2", key: "?1", equal: equal)
         }
-        return columns(.accessToken, "t") + ", " + columns(.accountState, "s")
+        return columns(.accessToken, "t") + columns(.accountState, "s")
     }
 
     private static func isCandidate(_ dialect: Dialect) -> String {
@@ -81,10 +77,9 @@ extension StoreConnection {
         _ body: (Row) throws -> Bool
     ) throws {
         var isSignedOut: Bool?
-        let values = try candidateValues(query, scope, acceptsDeclined)
         if connection.isServer {
             var (isItsOwn, isAltered) = (false, false)
-            try connection.forEach(Self.likeliest, Array(values.prefix(10))) { row in
+            try connection.forEach(Self.likeliest, likeliestValues(query, scope, acceptsDeclined)) { row in
                 let isOpened = try intact { try visit(row, isSignedOut: &isSignedOut, body) }
                 isAltered = isAltered || isOpened == nil
                 // One that has ended, or is for another scope, is not opened, and tells whose the row is all the same.
@@ -94,17 +89,28 @@ extension StoreConnection {
             guard !isItsOwn || isAltered else { return }
             isSignedOut = nil
         }
+        let values = try values(candidateValues(query, scope, acceptsDeclined), of: query.account)
         try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
     }
 
     /// Asks a server what ``forEachCandidate(_:scope:acceptsDeclined:_:)`` will ask first.
     func askAheadForCandidates(_ query: TokenQuery, scope: String, acceptsDeclined: Bool) throws {
-        try connection.askAhead(Self.likeliest, Array(candidateValues(query, scope, acceptsDeclined).prefix(10)))
+        try connection.askAhead(Self.likeliest, likeliestValues(query, scope, acceptsDeclined))
     }
 
-    private func candidateValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
+    private func likeliestValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
+        let row = AccountRowID.first(query.account, mask: options.accountRowMask)
+        return try candidateValues(query, scope, acceptsDeclined, .integer(row))
+    }
+
+    private func candidateValues(
+        _ query: TokenQuery,
+        _ scope: String,
+        _ acceptsDeclined: Bool,
+        _ further: Value...
+    ) throws -> [Value] {
         let tenant = try tenant(query)
-        return values(
+        return [
             .text(query.account.key),
             .text(query.account.issuer),
             .text(query.clientID.folded),
@@ -115,8 +121,7 @@ extension StoreConnection {
             .text(Self.firstToken(of: scope)),
             // What was granted for `.default` has other names.
             .optional(acceptsDeclined || Self.asksForDefault(scope) ? scope : nil),
-            of: query.account
-        )
+        ] + further
     }
 
     /// Calls `body` with a row unless its account has signed out, which is read of the first row for all of them.

@@ -121,10 +121,10 @@ extension StoreConnection {
         )
     }
 
-    private static let authorityOfAccount = SQL { dialect in
-        SealedTable.authorityMap.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
-                AND t.client_fold = ?3 AND t.requested = ?4
-            """
+    private static let authorityOfAccount = SealedTable.authorityMap.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
+            AND t.client_fold = ?3 AND t.requested = ?4
+        """
     }
 }

@@ -12,11 +12,11 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    private static let keyOfAccount = SQL { dialect in
-        SealedTable.dpopKey.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
-                AND t.client_fold = ?3
-            """
+    private static let keyOfAccount = SealedTable.dpopKey.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+            AND t.client_fold = ?3
+        """
     }
 
     /// The key that the tokens of an account at a client are bound to; nil where they are bound to none.

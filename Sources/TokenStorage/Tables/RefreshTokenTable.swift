@@ -177,12 +177,12 @@ extension StoreConnection {
         )
     }
 
-    private static let usableRows = SQL { dialect in
-        SealedTable.refreshToken.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
-                AND (t.client_fold = ?3 OR t.family_id = ?4)
-            ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
-            """
+    private static let usableRows = SealedTable.refreshToken.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
+            AND (t.client_fold = ?3 OR t.family_id = ?4)
+        ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
+        """
     }
 
     /// Whether a row is a client's own or its family's; the client is folded.
@@ -276,11 +276,11 @@ extension StoreConnection {
         return row.integer(table["generation"]) < token.generation && stored < now
     }
 
-    private static let rowOfToken = SQL { dialect in
-        SealedTable.refreshToken.ownedSelection + """
-            WHERE t.id = ?3
-                AND \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
-            """
+    private static let rowOfToken = SealedTable.refreshToken.ownedRows { dialect in
+        """
+        WHERE t.id = ?3
+            AND \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+        """
     }
 
     private func identity(of token: StoredRefreshToken) -> [Value] {

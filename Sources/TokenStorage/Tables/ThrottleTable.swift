@@ -63,11 +63,11 @@ extension StoreConnection {
         )
     }
 
-    private static let throttleAlike = SQL { dialect in
-        SealedTable.throttle.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 6, owners: ["t.account_id"]))
-                AND t.key = ?3 AND t.ends_at > ?4 AND t.ends_at <= ?4 + ?5
-            """
+    private static let throttleAlike = SealedTable.throttle.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 6, owners: ["t.account_id"]))
+            AND t.key = ?3 AND t.ends_at > ?4 AND t.ends_at <= ?4 + ?5
+        """
     }
 
     /// The member of a stored failure that says when the wait began.

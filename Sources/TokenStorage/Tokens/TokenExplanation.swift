@@ -46,11 +46,11 @@ extension StoreConnection {
         return considered
     }
 
-    private static let tokensOfAccount = SQL { dialect in
-        SealedTable.accessToken.ownedSelection + """
-            WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
-            ORDER BY t.expires_on DESC LIMIT ?3
-            """
+    private static let tokensOfAccount = SealedTable.accessToken.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+        ORDER BY t.expires_on DESC LIMIT ?3
+        """
     }
 
     /// Calls `body` with the access tokens of an account, the one that ends last first.

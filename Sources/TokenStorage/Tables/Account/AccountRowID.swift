@@ -176,8 +176,7 @@ enum AccountRowID {
         let first = first(hash, mask: mask)
         return [first]
             + (1..<count).map { attempt in
-                let start = 4 + 4 * attempt
-                let half = hash[start..<start + 4].reduce(Int64(0)) { $0 << 8 | Int64($1) } & 0x7FFF_FFFF
+                let half = Int64(hash.number(at: 4 + 4 * attempt, UInt32.self) & 0x7FFF_FFFF)
                 let other = first ^ (half << 32 | half)
                 return other == 0 ? first : other
             }
@@ -186,16 +185,23 @@ enum AccountRowID {
     /// The likeliest one, which also names an account to the other nodes: it needs no row to be computed from.
     static func first(_ id: Account.ID, mask: UInt64 = .max >> 1) -> Int64 { first(hash(of: id), mask: mask) }
 
-    private static func first(_ hash: [UInt8], mask: UInt64) -> Int64 {
-        let bits = hash[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    private static func first(_ hash: SHA256Digest, mask: UInt64) -> Int64 {
         // 0 is the owner of what belongs to no account.
-        return Int64(max(1, bits & mask))
+        Int64(max(1, hash.number(at: 0, UInt64.self) & mask))
     }
 
-    private static func hash(of id: Account.ID) -> [UInt8] {
+    private static func hash(of id: Account.ID) -> SHA256Digest {
+        var text = "0:\(id.issuer.utf8.count):\(id.issuer)\(id.key)"
         var hash = SHA256()
-        hash.update(data: Array("0:\(id.issuer.utf8.count):\(id.issuer)\(id.key)".utf8))
-        return Array(hash.finalize())
+        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        return hash.finalize()
+    }
+}
+
+extension SHA256Digest {
+    /// The big-endian number at a place.
+    fileprivate func number<Number: FixedWidthInteger>(at offset: Int, _ type: Number.Type) -> Number {
+        Number(bigEndian: withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) })
     }
 }
 
@@ -223,7 +229,9 @@ extension Dialect {
 
 extension StoreConnection {
     /// Values for a statement about an account; on a server the rows that it may have are behind them.
-    func values(_ values: Value..., of account: Account.ID) -> [Value] {
+    func values(_ values: Value..., of account: Account.ID) -> [Value] { self.values(values, of: account) }
+
+    func values(_ values: [Value], of account: Account.ID) -> [Value] {
         guard connection.isServer else { return values }
         return values + AccountRowID.candidates(account, mask: options.accountRowMask).map { .integer($0) }
     }

@@ -129,12 +129,14 @@ extension StoreConnection {
 
     /// What ``add(_:from:to:)`` reads of a profile, beside its account.
     static func profileColumns(of profile: String, account: String) -> String {
-        SealedTable.tenantProfile.columns(
+        let columns = SealedTable.tenantProfile.columns(
             of: profile,
             owner: "\(account).id",
             authority: "\(account).authority",
             key: "\(account).account_key"
-        ) + ", \(profile).realm_fold = lower(coalesce(\(account).utid, \(profile).realm_fold))"
+        )
+        let isHome = "\(profile).realm_fold = lower(coalesce(\(account).utid, \(profile).realm_fold))"
+        return (columns + [isHome]).joined(separator: ", ")
     }
 
     /// How many columns those are.
