@@ -110,7 +110,8 @@ struct Connector {
             case .failed: throw refused(handle, host)
             case .late:
                 let place = host.isSocket ? "the server on this machine" : "the server \(host.name):\(host.port)"
-                throw PostgreSQLError(.timedOut, "\(place) did not answer in \(address.connectPatience)", state: .lost)
+                let patience = address.connectPatience
+                throw PostgreSQLError(.notConnected, "\(place) did not answer in \(patience)", state: .lost)
             }
             switch call.pointee.PQconnectPoll(handle) {
             case PGRES_POLLING_READING: isWriting = false

@@ -59,6 +59,8 @@ extension PostgreSQLError {
         package static let passwordFile = Code(rawValue: "password file")
         /// A setting from the address, the environment or the role that the server or libpq does not know.
         package static let setting = Code(rawValue: "setting")
+        /// A server that did not let the program in in time.
+        package static let notConnected = Code(rawValue: "not connected")
         /// No connection of the pool became free in time.
         package static let poolExhausted = Code(rawValue: "pool exhausted")
         /// A pooler that gives each statement another session, so that there are no transactions.

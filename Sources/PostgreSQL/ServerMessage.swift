@@ -114,7 +114,7 @@ extension PostgreSQLError {
     /// Whether another host of the address may do better.
     var isOfOneHost: Bool {
         switch code {
-        case .unreachable, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .connectionLost,
+        case .unreachable, .notConnected, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .connectionLost,
             .tooManyConnections:
             true
         // It starts or stops, or it is a pooler that has no server behind it.

@@ -88,16 +88,18 @@ extension TokenStore {
     private func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws -> [String] {
         let lock = try location.path.map { try KernelLock(.pendingAnswers, of: $0, timeout: options.busyTimeout) }
         defer { withExtendedLifetime(lock) {} }
-        if location.path == nil { try deleteAccountsInPages(progress) }
-        let (erasure, answers) = try withWriter { session in
-            // As no row is left, none can lose the row that it refers to, which would be looked for row by row.
-            try session.connection.withoutReferences {
-                try session.withLongStatements { try session.write { try session.deleteEverything(progress) } }
+        let (erasure, answers) = try TokenStoreError.inSteps { done in
+            if location.path == nil { try deleteAccountsInPages(progress, done: &done) }
+            return try withWriter { session in
+                // As no row is left, none can lose the row that it refers to, which would be looked for row by row.
+                try session.connection.withoutReferences {
+                    try session.withLongStatements { try session.write { try session.deleteEverything(progress) } }
+                }
+                // What waits in files is sealed under keys that are gone.
+                let answers = try session.ownAnswers()
+                for file in answers { try file.destroy() }
+                return (try session.erasure(within: options.busyTimeout), answers.map(\.name))
             }
-            // What waits in files is sealed under keys that are gone.
-            let answers = try session.ownAnswers()
-            for file in answers { try file.destroy() }
-            return (try session.erasure(within: options.busyTimeout), answers.map(\.name))
         }
         if case .unfinished(let error) = erasure { throw error }
         return answers
@@ -105,11 +107,12 @@ extension TokenStore {
 
     /// Deletes the accounts of a server, so many at a time that nobody who signs in waits for long; those that come
     /// meanwhile are left for the end.
-    private func deleteAccountsInPages(_ progress: TokenStore.ProgressHandler?) throws {
+    private func deleteAccountsInPages(_ progress: TokenStore.ProgressHandler?, done: inout String?) throws {
         let rows = try read { session in try session.connection.read { try session.accountRows(matching: .all) } }
         guard !rows.isEmpty else { return }
         let accounts = RowProgress(progress, total: rows.count, unit: "accounts")
         try accounts.start()
+        var deleted = 0
         for page in rows.pages {
             try withWriter { session in
                 try session.write {
@@ -118,6 +121,8 @@ extension TokenStore {
                     try session.record(.purge, outcome: "\(page.count) accounts")
                 }
             }
+            deleted += page.count
+            done = "\(deleted) of \(rows.count) accounts were deleted before"
             try accounts.advance(by: page.count)
         }
         try accounts.end()

@@ -62,17 +62,20 @@ extension TokenStore {
         guard !found.rows.isEmpty else { return PurgeCounts() }
         let accounts = RowProgress(progress, total: found.rows.count, unit: "accounts")
         try accounts.start()
-        var counts = PurgeCounts()
-        for rows in found.rows.pages {
-            let page = try removing { session in
-                try session.lockForManyAccounts()
-                return try session.purge(session.locked(rows, meeting: found.alternative))
+        return try TokenStoreError.inSteps { done in
+            var counts = PurgeCounts()
+            for rows in found.rows.pages {
+                let page = try removing { session in
+                    try session.lockForManyAccounts()
+                    return try session.purge(session.locked(rows, meeting: found.alternative))
+                }
+                counts += page
+                done = "\(counts.accounts) of \(found.rows.count) accounts were deleted before"
+                try accounts.advance(by: page.accounts)
             }
-            counts += page
-            try accounts.advance(by: page.accounts)
+            try accounts.end()
+            return counts
         }
-        try accounts.end()
-        return counts
     }
 
     private func purgeAtOnce(_ policy: AccountPolicy, _ progress: TokenStore.ProgressHandler?) throws -> PurgeCounts {

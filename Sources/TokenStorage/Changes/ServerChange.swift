@@ -11,7 +11,9 @@ struct ServerChange: Hashable {
     /// Where the nodes that use a store hear of its commits.
     static func channel(of storeID: [UInt8]) -> String { "tokenstore_" + storeID.hexadecimal }
 
-    /// More than this many are not listed; the record of use has them. A message has room for 8,000 bytes.
+    /// More than this many are not listed; the record of use has them.
+    ///
+    /// A message has room for 8,000 bytes.
     private static let longestList = 150
 
     static func text(_ changes: [ServerChange]) -> String {

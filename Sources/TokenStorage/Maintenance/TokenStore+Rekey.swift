@@ -20,26 +20,29 @@ extension TokenStore {
     ) throws -> RekeyReport {
         // Readers that wait were given the old key; a new one takes the writer's.
         defer { if source != nil { connections.closeReaders() } }
-        return try withWriter { session in
-            // On a server two at once do the same work twice, and the last one that ends has seen it done.
-            let lock = try location.path.map { try KernelLock(.rekey, of: $0, timeout: options.busyTimeout) }
-            defer { withExtendedLifetime(lock) {} }
-            if let source, !afterLeak {
-                let note = try session.changeSource(to: source, afterLeak: false)
-                return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+        return try TokenStoreError.inSteps { done in
+            try withWriter { session in
+                // On a server two at once do the same work twice, and the last one that ends has seen it done.
+                let lock = try location.path.map { try KernelLock(.rekey, of: $0, timeout: options.busyTimeout) }
+                defer { withExtendedLifetime(lock) {} }
+                if let source, !afterLeak {
+                    let note = try session.changeSource(to: source, afterLeak: false)
+                    return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+                }
+                let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak)
+                done = "the rekey is unfinished: the key comes from '\(session.header.keySource)', and all can be read"
+                // Later ones are of programs that have the new key.
+                let start = source != nil || isResumed ? session.now : nil
+                let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
+                try session.emptyLog()
+                let notes = [isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
+                return RekeyReport(
+                    resealed: resealed,
+                    keySource: session.header.keySource,
+                    resumed: isResumed,
+                    note: notes.isEmpty ? nil : notes.joined(separator: "; ")
+                )
             }
-            let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak)
-            // Later ones are of programs that have the new key.
-            let start = source != nil || isResumed ? session.now : nil
-            let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
-            try session.emptyLog()
-            let notes = [isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
-            return RekeyReport(
-                resealed: resealed,
-                keySource: session.header.keySource,
-                resumed: isResumed,
-                note: notes.isEmpty ? nil : notes.joined(separator: "; ")
-            )
         }
     }
 

@@ -113,7 +113,8 @@ final class ServerConnections: Sendable {
 
     /// Whether a server that cannot be written to would do if the address said so.
     private func mayBeRead(_ error: PostgreSQLError) -> Bool {
-        isInspection && error.code == .wrongKindOfServer && [.readWrite, .primary].contains(address.target)
+        isInspection && options.mayReadStandby && error.code == .wrongKindOfServer
+            && [.readWrite, .primary].contains(address.target)
     }
 
     /// Waits before the next try.

@@ -30,10 +30,25 @@ extension ServerRoles {
             pg_catalog.hashtextextended('store '::text || ?1::text, 0::bigint))
         """
 
+    /// Takes what new tables came with for other roles, by default privileges of the role that made them.
+    static func revokeDefaults(on schema: String, by connection: Connection) throws {
+        let others = try connection.all(granted, .text(schema)) { $0.text(0) }
+        for other in others {
+            try connection.execute("REVOKE ALL ON ALL TABLES IN SCHEMA \(quoted(schema)) FROM \(quoted(other))")
+        }
+    }
+
+    private static let granted: StaticString = """
+        SELECT DISTINCT r.rolname::text FROM pg_catalog.pg_namespace n
+        JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
+        JOIN pg_catalog.pg_roles r ON r.oid = x.grantee
+        WHERE n.nspname::text = ?1::text AND x.grantee <> c.relowner
+        """
+
     /// Lets the roles use the tables: programs their rows, an audit what is not sealed.
     func grant(on schema: String, by connection: Connection) throws {
         let schema = Self.quoted(schema)
-        // New tables may have come with more, by default privileges of the role that made them.
+        // They may have been given more, or other columns.
         for role in [application, audit].compactMap(\.self).map(Self.quoted) + ["PUBLIC"] {
             try connection.execute("REVOKE ALL ON ALL TABLES IN SCHEMA \(schema) FROM \(role)")
         }
@@ -136,7 +151,8 @@ extension Connection {
                 + "there, and the programs that use the store could come to run it",
             Remedy(
                 .checkPermissions,
-                "have CREATE on it and TRIGGER on its tables revoked, or name a schema that the store's role has made"
+                "have CREATE on it and TRIGGER on its tables revoked, and what others own there dropped or given to the "
+                    + "store's role, the schema too (ALTER … OWNER TO), or name a schema that the store's role has made"
             )
         )
     }

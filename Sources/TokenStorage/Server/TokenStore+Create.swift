@@ -51,10 +51,9 @@ private struct ServerCreation {
 
     func run() throws -> Bool {
         var settings = PostgreSQL.Connection.Options()
-        // The tables are made in one transaction.
-        settings.patience = .seconds(60)
+        settings.patience = options.busyTimeout
         // Another may be making the same ones.
-        settings.lockPatience = .seconds(30)
+        settings.lockPatience = options.busyTimeout
         // A standby that the address prefers takes no tables.
         let connection = Connection(.server(try PostgreSQL.Connection(to: address.forWriting, options: settings)))
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
@@ -88,6 +87,8 @@ private struct ServerCreation {
                 }
                 guard error.code != .uniqueViolation else { throw error }
                 throw TokenStoreError.foreignTables(in: address.schema, at: location)
+            } catch let error as PostgreSQLError where error.state == .lostAfterCommit {
+                throw TokenStoreError(unsettled: error, at: location)
             }
         }
     }
@@ -104,6 +105,7 @@ private struct ServerCreation {
             try ServerRoles.takeSchema(address.schema, by: connection)
             try connection.requireTrustedSchema(address.schema, at: location)
             for migration in schema.migrations { try connection.execute(migration.sql) }
+            try ServerRoles.revokeDefaults(on: address.schema, by: connection)
             try connection.insertHeader(of: store, schema, at: options.seconds)
             if isDistributed { try connection.distributeTables() }
             try roles.grant(on: address.schema, by: connection)

@@ -5,7 +5,13 @@ extension Remedy {
     /// Names of people have letters that other encodings lack.
     static let unicodeDatabase = Remedy(
         .install,
-        "have one made with CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0, and name that"
+        "have one made with CREATE DATABASE NAME ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and name that"
+    )
+
+    /// How long a connection may take is for the address to say, which may name other hosts.
+    static let allowMoreTimeToConnect = Remedy(
+        .allowMoreTime,
+        "try again later, or add connect_timeout=SECONDS to the address"
     )
 
     /// Programs may not make the data keys of a server.
@@ -51,7 +57,22 @@ extension TokenStoreError {
     }
 
     /// The problem without its promise that nothing was changed, for what says something else of that.
-    var problemWithoutOutcome: String { problem.replacing(", and nothing was changed", with: "") }
+    var problemWithoutOutcome: String {
+        let promise = ", and nothing was changed"
+        guard problem.contains(promise) else { return problem.replacing(", nothing was changed", with: "") }
+        return problem.replacing(promise, with: "")
+    }
+
+    /// Runs what commits in several steps: where one has, an error says so, and promises nothing of the last step alone.
+    static func inSteps<Result>(_ body: (_ done: inout String?) throws -> Result) throws -> Result {
+        var done: String?
+        do {
+            return try body(&done)
+        } catch var error as TokenStoreError {
+            if let done { error.problem = "\(error.problemWithoutOutcome), and \(done)" }
+            throw error
+        }
+    }
 
     private static func access(_ problem: String, _ advice: String) -> TokenStoreError {
         TokenStoreError(.access, problem, Remedy(.checkPermissions, advice))
@@ -68,6 +89,8 @@ extension TokenStoreError {
             case .readOnlyTransaction, .wrongKindOfServer: .wrongServer(error, at: location)
             case .timedOut, .lockNotAvailable, .poolExhausted:
                 .busy("\(location) does not answer in time (\(error.message))", .allowMoreTime)
+            case .notConnected:
+                .busy("\(location) does not answer in time (\(error.message))", .allowMoreTimeToConnect)
             case .setting:
                 .invalidArgument(
                     problem,
@@ -205,7 +228,7 @@ extension PostgreSQLError {
     private static let lasting: Set<Code> = [.diskFull, .protocolViolation, .limitExceeded]
 
     private static let passing: Set<Code> = [
-        .connectionLost, .unreachable, .timedOut, .cannotConnectNow, .readOnlyTransaction, .wrongKindOfServer,
-        .tooManyConnections, .poolExhausted, .lockNotAvailable,
+        .connectionLost, .unreachable, .notConnected, .timedOut, .cannotConnectNow, .readOnlyTransaction,
+        .wrongKindOfServer, .tooManyConnections, .poolExhausted, .lockNotAvailable,
     ]
 }

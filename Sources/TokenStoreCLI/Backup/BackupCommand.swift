@@ -29,9 +29,7 @@ struct BackupCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
-    func validate() throws {
-        guard !file.isEmpty else { throw ValidationError("FILE is empty", hint: "name a file") }
-    }
+    func validate() throws { try FileName.check(file, hint: "name a file") }
 
     func run() throws {
         let console = arguments.console

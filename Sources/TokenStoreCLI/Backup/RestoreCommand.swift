@@ -34,9 +34,7 @@ struct RestoreCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
-    func validate() throws {
-        guard !file.isEmpty else { throw ValidationError("FILE is empty", hint: "name a backup") }
-    }
+    func validate() throws { try FileName.check(file, hint: "name a backup") }
 
     func run() throws {
         let console = arguments.console

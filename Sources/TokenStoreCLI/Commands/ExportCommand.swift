@@ -33,12 +33,11 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
+    func validate() throws { try FileName.check(file, hint: "name a file, or - for standard output") }
+
     func run() throws {
         let console = arguments.console
         guard let file, file != "-" else { return try exportToStandardOutput(console) }
-        guard !file.isEmpty else {
-            throw ValidationError("FILE is empty", hint: "name a file, or - for standard output")
-        }
         if !dryRun { try arguments.takeInAnswers(console) }
         // An empty document in the place of a backup would be a loss.
         guard let store = try arguments.inspected() else {

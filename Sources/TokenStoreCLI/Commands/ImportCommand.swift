@@ -41,9 +41,7 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func validate() throws {
-        guard file != "" else {
-            throw ValidationError("FILE is empty", hint: "name a file, or - for standard input")
-        }
+        try FileName.check(file, hint: "name a file, or - for standard input")
         guard file != nil || !StandardInput.isTerminal else {
             throw ValidationError("no document is given", hint: "name a FILE, or pipe one in")
         }

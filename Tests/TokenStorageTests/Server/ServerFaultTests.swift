@@ -77,7 +77,7 @@ struct ServerFaultTests {
     @Test(
         arguments: [
             (.certificate, .access), (.unsupported, .unsupported), (.diskFull, .storage), (.notReplicated, .storage),
-            (.wrongKindOfServer, .unreachable), (.timedOut, .busy), (.poolExhausted, .busy),
+            (.wrongKindOfServer, .unreachable), (.timedOut, .busy), (.notConnected, .busy), (.poolExhausted, .busy),
             (.cannotConnectNow, .unreachable), (.tooManyConnections, .unreachable), (.connectionLost, .unreachable),
             (.serializationFailure, .busy), (.permission, .access), (.address, .invalidArgument),
             (.noEncryption, .access), (.passwordFile, .access), (.setting, .invalidArgument),
@@ -129,6 +129,11 @@ struct ServerFaultTests {
         #expect(time > .seconds(5) && time < .seconds(11), "\(time)")
         #expect(error?.code == .busy)
         #expect(error?.problem.contains("it is not known whether") == true, "\(error?.problem ?? "")")
+        scene.options.busyTimeout = .seconds(2)
+        let other = StoreLocation(try primary.address(schema: scene.schema + "b"))
+        let unmade = #expect(throws: TokenStoreError.self) { try TokenStore.create(at: other, options: scene.options) }
+        #expect(unmade?.code == .busy)
+        #expect(unmade?.problem.contains("it is not known whether") == true, "\(unmade?.problem ?? "")")
     }
 
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))

@@ -27,6 +27,36 @@ struct ServerRekeyTests {
         return try TokenStore.open(at: scene.location, options: options)
     }
 
+    @Test func `work in steps that fails promises nothing of those before`() throws {
+        let scene = try ServerScene()
+        let store = try filled(scene, accounts: 2)
+        try scene.sql("ALTER TABLE refresh_token ADD CONSTRAINT stuck CHECK (false) NOT VALID")
+        let new = KeySource.file(scene.directory.file("new"))
+        let error = #expect(throws: TokenStoreError.self) { _ = try store.rekey(to: new, afterLeak: true) }
+        #expect(error?.problem.contains("nothing was changed") == false, "\(error?.problem ?? "")")
+        #expect(error?.problem.contains("unfinished: the key comes from '\(new)'") == true, "\(error?.problem ?? "")")
+        try scene.sql("ALTER TABLE refresh_token DROP CONSTRAINT stuck")
+        #expect(try store.rekey(to: new, afterLeak: true).resumed)
+        #expect(try opened(scene).check() == [])
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "tables that are spread have no triggers"))
+    func `a purge that fails after its first accounts says how many went`() throws {
+        let scene = try ServerScene()
+        let store = try filled(scene, accounts: 201)
+        try scene.sql(
+            """
+            CREATE FUNCTION stuck() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+                IF EXISTS (SELECT 1 FROM event WHERE kind = ''purge'' AND tx <> pg_current_xact_id())
+                THEN RAISE EXCEPTION ''stuck''; END IF; RETURN OLD; END';
+            CREATE TRIGGER stuck BEFORE DELETE ON refresh_token FOR EACH ROW EXECUTE FUNCTION stuck()
+            """
+        )
+        let error = #expect(throws: TokenStoreError.self) { _ = try store.purge(.all) }
+        #expect(error?.problem.contains("nothing was changed") == false, "\(error?.problem ?? "")")
+        #expect(error?.problem.hasSuffix(", and 200 of 201 accounts were deleted before") == true)
+    }
+
     @Test func `an emptied store that lost its data keys gets one from its owner alone`() throws {
         let scene = try ServerScene()
         try scene.create(granting: ServerRoles(application: "trusted"))

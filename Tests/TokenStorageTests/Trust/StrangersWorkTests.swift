@@ -88,16 +88,20 @@ struct StrangersWorkTests {
     @Test func `roles get what they are granted and no more, whatever new tables come with`() throws {
         let scene = try ServerScene()
         let audit = try stranger(scene)
+        let other = "n\(scene.schema)"
         try scene.server.connect().execute(
             """
+            CREATE ROLE \(other);
             CREATE SCHEMA \(scene.schema);
-            ALTER DEFAULT PRIVILEGES IN SCHEMA \(scene.schema) GRANT ALL ON TABLES TO trusted, \(audit), PUBLIC
+            ALTER DEFAULT PRIVILEGES IN SCHEMA \(scene.schema)
+                GRANT ALL ON TABLES TO trusted, \(audit), \(other), PUBLIC
             """
         )
         try scene.create(granting: ServerRoles(application: "trusted", audit: audit))
         for (role, table, right) in [
             ("trusted", "data_key", "TRUNCATE"), ("trusted", "account", "TRIGGER"), (audit, "refresh_token", "SELECT"),
-            (audit, "data_key", "SELECT"), ("public", "account", "SELECT"),
+            (audit, "data_key", "SELECT"), ("public", "account", "SELECT"), (other, "data_key", "DELETE"),
+            (other, "account", "SELECT"), (other, "account", "TRIGGER"),
         ] {
             let may = "has_table_privilege('\(role)', '\(scene.schema).\(table)', '\(right)')"
             #expect(try scene.count("SELECT \(may)::int") == 0, "\(role) may \(right) \(table)")

@@ -80,6 +80,13 @@ extension ServerFaultCommandTests {
         )
         #expect(writing.status == 8)
         #expect(!writing.error.contains("target_session_attrs"), "\(writing.error)")
+        // What decides what is deleted is read where it can be written, whatever the address says.
+        for attributes in ["", "&target_session_attrs=any"] {
+            let environment = ["TOKENSTORE_PATH": place + attributes]
+            let trial = try scene.scratch.command(["purge", "--dry-run"], environment)
+            #expect(trial.status == 8)
+            #expect(!trial.error.contains("target_session_attrs"), "\(trial.error)")
+        }
     }
 
     @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))

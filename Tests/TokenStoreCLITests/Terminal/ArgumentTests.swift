@@ -128,4 +128,12 @@ struct ArgumentTests {
         #expect(outcome.error.contains("tokenstore: debug: "))
         #expect(!outcome.output.contains("debug"))
     }
+
+    @Test(arguments: ["import", "export", "backup", "restore"])
+    func `an address in the place of a file is refused, and not repeated`(command: String) throws {
+        let outcome = try ScratchDirectory().run(command, "postgresql://web:planted@127.0.0.1/s")
+        #expect(outcome.status == 64)
+        #expect(outcome.error.contains("FILE is the address of a server"), "\(outcome.error)")
+        #expect(!outcome.error.contains("planted"), "\(outcome.error)")
+    }
 }
