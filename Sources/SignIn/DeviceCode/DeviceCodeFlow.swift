@@ -204,6 +204,8 @@ public struct PendingDevice: Sendable {
         while true {
             let left = timeLeft
             guard left > .zero else {
+                // The person may have decided, and the issuer could not say so.
+                if let outage = polling.outage { throw outage }
                 throw timeLimit < authorization.lifetime ? SignInError.timedOut : .codeEnded
             }
             try await flow.pause(min(delay, left))

@@ -9,6 +9,9 @@ struct DevicePolling {
     /// How long to wait between two requests.
     var interval: Duration
 
+    /// Why the last request brought no word on the decision; nil if it did.
+    private(set) var outage: (any Error)?
+
     /// The longest wait after the network is available again.
     private static let longestBackOff = Duration.seconds(60)
 
@@ -20,6 +23,7 @@ struct DevicePolling {
     /// - Returns: how long to wait for the next one.
     /// - Throws: what ends the sign-in.
     mutating func delay(after failure: any Error) throws -> Duration {
+        outage = failure
         switch failure {
         case let error as OAuthError: return try delay(after: error)
         case let error as HTTPTransportError where error.isTransient: return backOff()
@@ -32,8 +36,11 @@ struct DevicePolling {
 
     private mutating func delay(after error: OAuthError) throws -> Duration {
         switch error.code {
-        case .authorizationPending: return prolonged(by: error)
+        case .authorizationPending:
+            outage = nil
+            return prolonged(by: error)
         case .slowDown:
+            outage = nil
             interval += Self.slowDown
             return prolonged(by: error)
         case .expiredToken: throw SignInError.codeEnded

@@ -94,28 +94,6 @@ struct DeviceCodeTests {
         }
     }
 
-    @Test(arguments: [(60, 60), (7, 7), (100_000, 900)] as [(Int64, Int64)])
-    func `every wait ends with the code or the time limit, with any Retry-After`(
-        limit: Int64,
-        total: Int64
-    ) async throws {
-        let end: SignInError = limit <= total ? .timedOut : .codeEnded
-        for status in [429, 503] {
-            try await DeviceScene.open { (scene: DeviceScene) async throws in
-                scene.provider.faults.add(
-                    Fault(route: "token", times: nil) {
-                        $0.status = status
-                        $0.retryAfter = "9223372036854775807"
-                    }
-                )
-                let device = try await scene.begin(within: .seconds(limit))
-                #expect(device.timeLimit == .seconds(total))
-                #expect(try await scene.failure { try await scene.signedIn(device) } == end)
-                #expect(scene.pauses.seconds == [5, total - 5])
-            }
-        }
-    }
-
     @Test(arguments: [-86_400, 86_400] as [TimeInterval])
     func `a clock that is set meanwhile makes no wait longer or shorter`(change: TimeInterval) async throws {
         try await DeviceScene.open { (scene: DeviceScene) async throws in
@@ -124,22 +102,6 @@ struct DeviceCodeTests {
             let device = pending
             #expect(try await scene.failure { try await scene.signedIn(device) } == .timedOut)
             #expect(scene.pauses.seconds.reduce(0, +) == 30)
-        }
-    }
-
-    @Test func `an unreachable issuer is asked at growing intervals until it answers`() async throws {
-        try await DeviceScene.open { (scene: DeviceScene) async throws in
-            let faults = scene.provider.faults
-            faults.add(.lostResponse(at: "token"))
-            faults.add(.html(at: "token"))
-            faults.add(.truncatedBody(at: "token"))
-            faults.add(.status(503, at: "token"))
-            faults.add(.answer(status: 400, body: #"{"error":"temporarily_unavailable"}"#, at: "token"))
-            faults.add(.tooManyRequests(seconds: 100, at: "token"))
-            let device = try await scene.begin()
-            scene.pauses.during(6) { try await Approver(DeviceScene.transport).approve(device) }
-            _ = try await scene.signedIn(device)
-            #expect(scene.pauses.seconds == [5, 10, 20, 40, 60, 100])
         }
     }
 
