@@ -39,6 +39,18 @@ struct ScopeTests {
         #expect("/x/\u{301}y//z".parts(separatedBy: "/") == ["x", "\u{301}y", "z"])
     }
 
+    @Test func `Google's name of email is email for matching, and stays as it is in the text`() {
+        let google = "https://www.googleapis.com/auth/userinfo.email"
+        let granted = Scope("openid \(google)")
+        #expect(granted.text == "openid \(google)")
+        #expect(granted.covers("email"))
+        #expect(Scope("email a").missing(from: granted).tokens == ["a"])
+        #expect(Scope(google).missing(from: "email").tokens.isEmpty)
+        #expect(Scope("email \(google)").foldedText == "email")
+        #expect(!Scope("a \(google)").intersects(Scope("b \(google)")))
+        #expect(!granted.covers("profile.email"))
+    }
+
     @Test func `reserved scopes do not count as an overlap`() {
         #expect(Scope("a b").intersects("B c"))
         #expect(!Scope("a openid").intersects("b openid"))

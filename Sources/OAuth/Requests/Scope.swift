@@ -24,12 +24,18 @@ public struct Scope: Sendable {
     public init(_ tokens: some Sequence<String>) {
         var seen: Set<String> = []
         var folded: [String] = []
+        var hasGoogleEmail = false
         self.tokens = tokens.filter { token in
             let lowered = token.lowercased()
             guard !token.isEmpty, seen.insert(lowered).inserted else { return false }
-            if !Self.reserved.contains(lowered) { folded.append(lowered) }
+            if lowered == Self.googleEmail {
+                hasGoogleEmail = true
+            } else if !Self.reserved.contains(lowered) {
+                folded.append(lowered)
+            }
             return true
         }
+        if hasGoogleEmail, !folded.contains(Self.email) { folded.append(Self.email) }
         foldedText = folded.sorted().joined(separator: " ")
     }
 
@@ -64,7 +70,7 @@ public struct Scope: Sendable {
             tokens.filter { token in
                 let lowered = token.lowercased()
                 let isNamed = !Self.reserved.contains(lowered) && !lowered.hasSuffix("/.default")
-                return isNamed && !known.contains(lowered[...])
+                return isNamed && !known.contains((lowered == Self.googleEmail ? Self.email : lowered)[...])
             }
         )
     }
@@ -91,8 +97,13 @@ public struct Scope: Sendable {
     private var foldedOfAPIs: Set<Substring> {
         // Each answer that is stored asks this of every token that it may replace.
         let tokens = foldedText.utf8.split(separator: 0x20)
-        return Set(tokens.lazy.filter { !$0.elementsEqual("email".utf8) }.map { Substring($0) })
+        return Set(tokens.lazy.filter { !$0.elementsEqual(Self.email.utf8) }.map { Substring($0) })
     }
+
+    private static let email = "email"
+
+    /// What Google calls `email` in its answers; for matching both are one.
+    private static let googleEmail = "https://www.googleapis.com/auth/userinfo.email"
 
     /// Tokens that ask for an ID token or a refresh token rather than for access
     /// ([OpenID Connect Core §5.4, §11](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)).

@@ -56,6 +56,20 @@ struct GrantedTokenTests {
         }
     }
 
+    @Test func `email is granted where the answer has Google's name of it`() async throws {
+        let google = "https://www.googleapis.com/auth/userinfo.email"
+        let granted = Scope("openid read \(google)")
+        let scene = try OpenScene { $0.scope = granted }
+        #expect(try await scene.acquire("email").source == .cache)
+        scene.expire()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600,"scope":"openid read \#(google)"}"#))
+        let result = try await scene.acquire("email read")
+        #expect(result.source == .refresh)
+        #expect(result.declinedScope.tokens.isEmpty)
+        #expect(result.accessToken.scope == granted)
+        #expect(scene.issuer.forms().map { $0["scope"] } == [nil])
+    }
+
     @Test func `what was declined at the sign-in is not asked for in a refresh`() async throws {
         let scene = try OpenScene { $0.scope = "openid read" }
         // Some issuers refuse a request with it (RFC 6749 §6).
