@@ -15,7 +15,10 @@ public struct Authority: Hashable, Sendable {
     /// The issuer identifier, exactly as given, where the authority is any OpenID provider.
     public let issuer: String?
 
-    /// An OpenID provider outside Microsoft's clouds.
+    /// An OpenID provider, by its issuer identifier.
+    ///
+    /// That of a tenant or a user flow in Microsoft's clouds is what ``init(parsing:)`` reads from their address: one
+    /// person has one account there, whichever of the two is given.
     ///
     /// - Throws: ``AuthorityError`` if `issuer` is not an `https` URL (`http` is for loopback), or has a query or a fragment
     ///   ([OpenID Connect Discovery §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)).
@@ -24,6 +27,12 @@ public struct Authority: Hashable, Sendable {
         guard !issuer.contains(where: { $0 == "?" || $0 == "#" }) else { throw .notAnIssuer(issuer) }
         if let place = issuer.firstRange(of: "/.well-known/openid-configuration") {
             throw .isMetadata(issuer, issuer[..<place.lowerBound])
+        }
+        // Microsoft's have their metadata at this address.
+        let base = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
+        if Cloud.contains(url.environment), let own = try? Authority(parsing: issuer), base == "\(own.url)/v2.0" {
+            self = own
+            return
         }
         self.init(url, tenant: nil, userFlow: nil, issuer: issuer)
     }

@@ -103,6 +103,26 @@ struct AuthorityTests {
         #expect(error?.remedy?.advice == "give https://idp.example.com/Realm")
     }
 
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/t1/v2.0", "https://login.microsoftonline.com/t1"),
+        ("https://login.microsoftonline.com/common/v2.0", "https://login.microsoftonline.com/common"),
+        ("https://t.ciamlogin.com/t1/v2.0", "https://t.ciamlogin.com/t1"),
+        ("https://t.b2clogin.com/tfp/t1/b2c_1_x/v2.0/", "https://t.b2clogin.com/t1/B2C_1_X"),
+    ])
+    func `the issuer of a Microsoft tenant or user flow is that authority`(issuer: String, address: String) throws {
+        let authority = try Authority(parsing: address)
+        #expect(try Authority(issuer: issuer) == authority)
+    }
+
+    @Test(arguments: [
+        "https://sts.windows.net/t1/", "https://t.b2clogin.com/t1/v2.0/", "https://login.example.com/t1/v2.0",
+        "https://login.microsoftonline.com/t1/b2c_1_x/v2.0", "https://login.microsoftonline.com/t1/v2.0//",
+        "https://t.b2clogin.com", "https://t.b2clogin.com/tfp/t1/B2C_1_X/v2.0/",
+    ])
+    func `any other issuer stays as it is, at Microsoft's hosts too`(issuer: String) throws {
+        #expect(try Authority(issuer: issuer).issuer == issuer)
+    }
+
     @Test(arguments: ["common", "Organizations", "consumers", "tfp", ""])
     func `common, organizations and consumers name no tenant`(word: String) { #expect(Authority.isTenantless(word)) }
 

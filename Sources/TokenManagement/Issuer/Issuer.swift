@@ -122,6 +122,13 @@ extension Authority {
         let isLoopback = HostAndPort(host, usualPort: 443)?.isLoopback ?? false
         let scheme = isOpen && isLoopback ? "http" : "https"
         let base = "\(scheme)://\(host)"
+        // An earlier version kept the user flow here alone, if the sign-in was by the address of the issuer.
+        if account.utid == nil, account.userFlow == nil, let issuer = account.issuer,
+            let named = try? Authority(issuer: issuer), named.userFlow != nil, named.environment == host
+        {
+            self = named
+            return
+        }
         // Which tenants a guest was seen in is not asked: who deletes a row could send a refresh token elsewhere.
         let tenant = account.utid ?? account.tenantProfiles.first?.tenantID
         if let tenant, let userFlow = account.userFlow {

@@ -107,5 +107,24 @@ struct IdentityTests {
         }
     }
 
+    /// Earlier versions stored such a sign-in so.
+    @Test(arguments: ["tfp", tenant])
+    func `an account that signed in by the issuer of a user flow is refreshed there`(realm: String) throws {
+        let issuer = "https://t.b2clogin.com/tfp/\(Self.tenant)/b2c_1_x/v2.0/"
+        let account = Account(
+            id: Account.ID(issuer: "t.b2clogin.com", homeAccountID: "s"),
+            environment: "t.b2clogin.com",
+            issuer: issuer,
+            username: "",
+            name: nil,
+            userFlow: nil,
+            uid: nil,
+            utid: nil,
+            tenantProfiles: [TenantProfile(tenantID: realm, localAccountID: "s", isHome: true)]
+        )
+        let authority = try Authority(of: account, requested: nil)
+        #expect(authority.url == "https://t.b2clogin.com/tfp/\(Self.tenant)/b2c_1_x")
+    }
+
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 }

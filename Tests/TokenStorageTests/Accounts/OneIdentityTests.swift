@@ -41,6 +41,26 @@ struct OneIdentityTests {
         return own + microsoft
     }
 
+    @Test func `a Microsoft tenant has the same accounts by its issuer and by its address`() throws {
+        let fixture = try TestStore()
+        let address = "https://login.microsoftonline.com/\(Self.tenant)"
+        let claims = Fixture.claims(["iss": .string(address + "/v2.0"), "tid": .string(Self.tenant)])
+        let response = try TokenResponse.signIn([
+            "client_info": .string(Fixture.clientInfo("u1", Self.tenant)),
+            "id_token": .string(Fixture.idToken(claims)),
+        ])
+        for authority in [try Authority(issuer: address + "/v2.0"), try Authority(parsing: address)] {
+            let request = TokenRequest(
+                clientID: "cid",
+                authority: authority,
+                scope: "s1",
+                grant: .authorizationCode
+            )
+            _ = try fixture.store.save(response, for: request)
+        }
+        #expect(try fixture.store.accounts().map(\.id.homeAccountID) == ["u1.\(Self.tenant)"])
+    }
+
     @Test func `two account ids are equal exactly when the store has one row for them`() throws {
         let fixture = try TestStore()
         let ids = try Self.accounts(fixture)
