@@ -240,10 +240,7 @@ extension TokenStoreError {
         } catch let error as SealingError {
             throw TokenStoreError.key(error).at(location)
         } catch let error as UnfitText {
-            throw TokenStoreError.invalidArgument(
-                "\(error.problem), and no store takes it",
-                .correct("have the issuer or the program that wrote it correct it")
-            ).at(location)
+            throw error.refusal.at(location)
         } catch is ReplacedStore {
             let problem = "another store has taken the place of \(location), and nothing was changed"
             throw TokenStoreError.busy(problem, .retry).at(location)

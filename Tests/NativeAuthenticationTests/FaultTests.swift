@@ -214,6 +214,30 @@ struct FaultTests {
         }
     }
 
+    @Test func `tokens that no store takes are revoked`() async throws {
+        try await NativeScene.open { scene in
+            let app = try scene.app(transport: OtherUserTransport())
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            let error = try await failure(of: state.submitCode, scene.code())
+            #expect((error.underlyingError as? TokenStoreError)?.code == .otherAccount)
+            #expect(try scene.isUntouched)
+            #expect(scene.requests["revoke"] == 1)
+        }
+    }
+
+    /// Has the tokens come with a `client_info` of another user than that of the ID token.
+    private struct OtherUserTransport: HTTPTransport {
+        func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
+            let response = try await NativeScene.transport.send(request, limits: limits)
+            guard request.url.hasSuffix("/token"), var object = try JSONValue(parsing: response.body.reveal()).object
+            else { return response }
+            let info = Base64URL.encode(#"{"uid":"another","utid":"5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"}"#.utf8)
+            object["client_info"] = .string(info)
+            let body = Secret(JSONValue.object(object).serialized)
+            return HTTPResponse(status: response.status, headers: response.headers, body: body)
+        }
+    }
+
     @Test func `a store that cannot be written is an error before tokens are requested`() async throws {
         try await NativeScene.open { scene in
             let app = try scene.app(store: .deferred(at: StorePath("/dev/null/tokenstore.db")))

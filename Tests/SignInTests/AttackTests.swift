@@ -130,6 +130,23 @@ struct AttackTests {
         }
     }
 
+    @Test func `tokens that no store takes are revoked`() async throws {
+        try await SignInScene.open { scene in
+            let user = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            let info = Base64URL.encode(#"{"uid":"another","utid":"5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"}"#.utf8)
+            let forged = ChangedAnswers(SignInScene.transport) { request, answer in
+                if request.url.hasSuffix("/token") { answer["client_info"] = .string(info) }
+            }
+            let application = try scene.application(user, transport: forged)
+            let error = await #expect(throws: TokenStoreError.self) {
+                try await application.acquireToken(Self.request)
+            }
+            #expect(error?.code == .otherAccount)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try scene.isUntouched)
+        }
+    }
+
     @Test func `a replayed redirect does not answer the next sign-in`() async throws {
         try await SignInScene.open { scene in
             let visitor = try ScriptedBrowser()

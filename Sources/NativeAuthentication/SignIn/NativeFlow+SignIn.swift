@@ -180,6 +180,7 @@ extension NativeFlow {
                 grant: Grant(rawValue: grant.name.rawValue)
             )
             request.username = username
+            try response.requireStorable(for: request)
             return SignedInTokens(
                 response: response,
                 request: request,

@@ -133,6 +133,7 @@ public struct AuthorizationCodeFlow: Sendable {
         let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
         do {
             guard account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
+            try tokens.response.requireStorable(for: tokens.request)
             try Task.checkCancellation()
         } catch {
             await issuer.revoke(tokens.response.refreshToken, clientID: clientID)

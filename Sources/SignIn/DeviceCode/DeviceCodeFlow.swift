@@ -176,6 +176,7 @@ public struct PendingDevice: Sendable {
                 try Task.checkCancellation()
                 answer = try await identified(answer)
                 let idToken = try await checked(answer)
+                try answer.response.requireStorable(for: request)
                 try Task.checkCancellation()
                 return SignedInTokens(
                     response: answer.response,

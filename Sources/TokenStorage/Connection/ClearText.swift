@@ -31,6 +31,11 @@ struct UnfitText: Error {
     let problem: String
 
     init(_ name: String, _ flaw: String) { problem = "the \(name) \(flaw)" }
+
+    var refusal: TokenStoreError {
+        let advice = "have the issuer or the program that wrote it correct it"
+        return .invalidArgument("\(problem), and no store takes it", .correct(advice))
+    }
 }
 
 extension SealedTable {

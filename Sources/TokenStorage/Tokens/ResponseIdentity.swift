@@ -1,4 +1,4 @@
-import OAuth
+package import OAuth
 
 /// Who a token response is about: what its `client_info` and its ID token say, with the request behind them.
 struct ResponseIdentity {
@@ -130,5 +130,21 @@ struct ResponseIdentity {
     private static func firstPathSegment(_ issuer: String) -> String {
         let segments = issuer.parts(separatedBy: "/")
         return segments.count > 2 ? segments[2] : ""
+    }
+}
+
+extension TokenResponse {
+    /// Makes sure that a store can take the answer to a sign-in: the tokens of one that none takes, at no time, are to
+    /// be revoked.
+    ///
+    /// - Throws: ``TokenStoreError``, as to save it would.
+    package func requireStorable(for request: TokenRequest) throws {
+        do {
+            _ = try ResponseIdentity(self, request: request)
+        } catch is MismatchedAccount {
+            throw TokenStoreError.otherAccount(self)
+        } catch let error as UnfitText {
+            throw TokenStoreError.notStored(self, because: error.refusal)
+        }
     }
 }

@@ -7,6 +7,7 @@ import OpenIDConnect
 import SignIn
 import TestSupport
 import Testing
+import TokenStorage
 
 /// Answers that must not sign anyone in: a clear error, and nothing stored.
 struct DeviceCodeAttackTests {
@@ -35,6 +36,19 @@ struct DeviceCodeAttackTests {
             default: #expect(found == .signature || found == .unreadable)
             }
             #expect(scene.provider.audit.count(of: "revoke") == 1)
+        }
+    }
+
+    @Test func `tokens that no store takes are revoked`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let info = Base64URL.encode(#"{"uid":"another","utid":"5f2d6e0a-63c1-4c0e-9a55-0f6f3d1c7a10"}"#.utf8)
+            let forged = ChangedAnswers(DeviceScene.transport) { request, answer in
+                if request.url.hasSuffix("/token") { answer["client_info"] = .string(info) }
+            }
+            let error = await #expect(throws: TokenStoreError.self) { try await scene.approved(by: forged) }
+            #expect(error?.code == .otherAccount)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try scene.isEmpty)
         }
     }
 

@@ -83,6 +83,20 @@ struct UnfitTextTests {
     }
 
     @Test(arguments: Flaw.allCases)
+    func `an answer that no store takes is known without one`(flaw: Flaw) throws {
+        let authority = try Authority(issuer: Self.openIssuer)
+        let request = TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .deviceCode)
+        func response(_ subject: String) throws -> TokenResponse {
+            let claims: JSONValue = ["iss": .string(Self.openIssuer), "aud": "cid", "sub": .string(subject)]
+            return try TokenResponse.new(["id_token": .string(Fixture.idToken(claims))])
+        }
+        try response("s1").requireStorable(for: request)
+        let unfit = try response(flaw.text)
+        let error = #expect(throws: TokenStoreError.self) { try unfit.requireStorable(for: request) }
+        #expect(error?.code == .notStored)
+    }
+
+    @Test(arguments: Flaw.allCases)
     func `the tokens of a refresh are stored whatever tenant its ID token names`(flaw: Flaw) throws {
         let fixture = try TestStore()
         try openSignIn(fixture, [:])
