@@ -46,10 +46,10 @@ extension StoreConnection {
             return known.id
         }
         if stored.secret == token.secret {
-            if stored.modifiedAt > token.modifiedAt { return nil }
+            if (stored.time, stored.rank) > (token.time, token.rank) { return nil }
         } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
-            let times = (stored.modifiedAt, token.modifiedAt)
+            let times = (stored.time, token.time)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
             let isNewer =
                 age == nil || isTold ? times.0 < times.1 : age == .newer && time.map { $0 > times.0 } ?? true
@@ -57,10 +57,11 @@ extension StoreConnection {
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
-        let isSame = stored.secret == token.secret && stored.modifiedAt == token.modifiedAt
-        if isSame, stored.extra == merged.extra { return nil }
-        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
-        return known.id
+        let isSame = stored.secret == token.secret && stored.time == token.time && stored.extra == merged.extra
+        guard !isSame || stored.rank != token.rank else { return nil }
+        // One that only goes before others now is still the token that the store had.
+        try writeRefreshToken(merged, account: account, id: known.id, generation: isSame ? known.generation : next)
+        return isSame ? nil : known.id
     }
 
     /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
@@ -178,6 +179,12 @@ private struct KnownRefreshToken {
 }
 
 extension RefreshTokenRow {
+    /// When it was stored, by the program that did; 0 if none says so.
+    fileprivate var time: Int64 { max(0, modifiedAt) }
+
+    /// What puts it before older ones, in Unix seconds; 0 if nothing tells.
+    fileprivate var rank: Int64 { modifiedAt < 0 ? ~modifiedAt : modifiedAt }
+
     /// What makes two imported tokens of one account and a partition the same.
     fileprivate func identity(_ variant: TokenVariant) -> [String] {
         // The last one counts without regard to case, and these do not.
