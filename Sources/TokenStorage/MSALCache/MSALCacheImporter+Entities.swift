@@ -191,22 +191,14 @@ extension MSALCacheImporter {
             claims: nil
         )
         // Of several tenants, the one that was asked last: a refresh token is good for all of them.
-        let issue = issues[account]?[client.folded]?.newest?.age ?? ages[account]?[client.folded]
-        let time = issue == nil ? times[account]?[client.folded] : nil
-        let age = issue ?? time?.age
+        let age = self.age(of: account, client: client)
         // Without a time it is as new as the tokens beside it, and goes before an older one that has a time, and may be
         // spent. That of an older document goes behind what the store has.
         let isOlder = age == .older && !session.newAccounts.contains(account)
         if token.modifiedAt == 0, !isOlder, let time = latest[account]?[client.folded]?.newest {
             token.modifiedAt = ~time
         }
-        let row = try session.importRefreshToken(
-            token,
-            age: age,
-            by: time?.imported,
-            account: account,
-            &refreshTokens
-        )
+        let row = try session.importRefreshToken(token, age: age, account: account, &refreshTokens)
         // One that is not the person's session, such as a token on behalf of them, signs nobody in.
         if let row, try session.isOrdinaryRefreshToken(row, account: account) {
             try session.forgetSignOut(account: account, client: client)

@@ -14,14 +14,12 @@ extension StoreConnection {
 
     /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
     ///
-    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens by the
-    /// `time` of the newest.
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens.
     ///
     /// - Returns: the row that was written; nil if nothing changed.
     func importRefreshToken(
         _ token: RefreshTokenRow,
         age: ImportedAge?,
-        by time: Int64? = nil,
         account: Int64,
         _ index: inout TokenIndex
     ) throws -> Int64? {
@@ -51,9 +49,9 @@ extension StoreConnection {
             // One that the issuer has spent may end the session when it is used again.
             let times = (stored.time, token.time)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
-            let isNewer =
-                age == nil || isTold ? times.0 < times.1 : age == .newer && time.map { $0 > times.0 } ?? true
-            guard isNewer else { return nil }
+            // A refresh may have brought another one since, and no ID token.
+            let isLater = times.0 == 0 || token.rank > times.0
+            guard age == nil || isTold ? times.0 < times.1 : age == .newer && isLater else { return nil }
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)

@@ -78,4 +78,19 @@ struct ImportedSessionTests {
         #expect(try fixture.request("s9") == .refresh(["r", "other"]))
         #expect(try fixture.take(older).changes == 0)
     }
+
+    @Test(arguments: Evidence.allCases)
+    func `a refresh token that a refresh brought without an ID token stays before older documents`(
+        evidence: Evidence
+    ) throws {
+        let fixture = try TestStore(document("r1", at: Fixture.now - 900, evidence))
+        try fixture.refresh(.new(["refresh_token": "r2"]))
+        let between = document("r3", at: Fixture.now - 90, evidence)
+        #expect(try fixture.take(between).refreshTokens == 0)
+        #expect(try fixture.request("s9") == .refresh(["r2"]))
+        #expect(try fixture.take(between).changes == 0)
+        fixture.clock.seconds = Fixture.now + 90
+        try fixture.take(document("r4", at: Fixture.now + 60, evidence))
+        #expect(try fixture.request("s9") == .refresh(["r4"]))
+    }
 }
