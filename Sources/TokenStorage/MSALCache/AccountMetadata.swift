@@ -10,25 +10,34 @@ private let accountMap = "account_metadata_map"
 extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 
-    /// Reads the sign-in states and authority maps of a record: of all its accounts, or of those that this transaction
-    /// has made alone, if it has been read before.
+    /// Reads the sign-in states and authority maps of a record: of all accounts that this transaction has made, and of
+    /// others what the record did not say before, when it was `known`.
     ///
-    /// `isOlder` says whether what the document has of an account and a client is older than what the store had: then
-    /// the states of the store stay as well.
+    /// `age` is how old the document is beside the store in what it has of an account and a client. Where it is older,
+    /// the states of the store stay. So does a session unless it is newer: nothing tells that the sign-out was later.
+    ///
+    /// - Returns: the rows of the accounts whose state is another one now.
     func saveAccountMetadata(
         _ record: JSONValue,
-        ofNewAccountsAlone isKnown: Bool = false,
-        isOlder: (_ account: Int64, _ client: String) -> Bool = { _, _ in false }
-    ) throws {
+        known: JSONValue?,
+        age: (_ account: Int64, _ client: String) -> ImportedAge?
+    ) throws -> Set<Int64> {
+        let knownItems = known?.object?[accountMap]?.object
+        var changed: Set<Int64> = []
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
+            let isKnown = knownItems?[homeAccountID] == item
             // Folded, as names are compared, they may be longer.
             guard let item = item.object, let client = Self.client(of: item, in: record), client.folded.keyFlaw == nil
             else { continue }
             let accounts = try accounts(called: homeAccountID).filter {
-                (!isKnown || newAccounts.contains($0.row)) && !isOlder($0.row, client)
+                (!isKnown || newAccounts.contains($0.row)) && age($0.row, client) != .older
             }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
-                for account in accounts { try setSignInState(state, of: account.row, client: client) }
+                for (account, _) in accounts {
+                    let isNewer = newAccounts.contains(account) || age(account, client) == .newer
+                    let stays = try state == .signedOut && !isNewer && hasSession(account, client: client)
+                    if !stays, try setSignInState(state, of: account, client: client) { changed.insert(account) }
+                }
             }
             // The name really is misspelled in every release of MSAL.
             for (_, map) in item["athority_map"]?.object?.members ?? [] {
@@ -40,6 +49,7 @@ extension StoreConnection {
                 }
             }
         }
+        return changed
     }
 
     /// A record with the sign-in states of now, for accounts that are in the store.

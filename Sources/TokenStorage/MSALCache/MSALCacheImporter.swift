@@ -278,13 +278,16 @@ extension MSALCacheImporter {
                 rawKey: entry.rawKey
             )
             let kept = UnrecognizedEntry(path, value: value.json, raw: value.raw, rejection: nil)
+            let isMetadata = bucket.name == StoreConnection.accountMetadataBucket
+            let known = try isMetadata ? session.storedEntry(like: kept)?.entry.value : nil
             let isChanged = try session.saveUnrecognizedEntry(kept)
             count(isChanged, \.other, account: nil)
-            if bucket.name == StoreConnection.accountMetadataBucket {
+            if isMetadata {
                 guard value.oddity == nil else { continue }
-                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged) {
-                    age(of: $0, client: $1) == .older
+                let changed = try session.saveAccountMetadata(value.json, known: isChanged ? known : value.json) {
+                    age(of: $0, client: $1)
                 }
+                changedAccounts.formUnion(changed)
             }
             try progress.advance()
         }
