@@ -38,7 +38,8 @@ extension StoreConnection {
             let (type, tail) = Self.partition(of: token, entity)
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
             let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")
-            try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
+            // MSAL for Python removes an entry by the key that it makes of the entry's scope as it stands.
+            try body([token.target, sorted].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
         }
     }
 
