@@ -165,12 +165,20 @@ extension AccessTokenRow {
     /// Of two that were cached in one second the first one stays, or two rows of one document would take turns; but a
     /// tenant that is named counts for more than a word such as "organizations" in its place.
     ///
+    /// Not every document says when a token was cached, so one that is good for longer than its buffer counts as newer
+    /// than one that ends before that, and this one as newer than one that has ended. Comparing ends alone where a time
+    /// is missing would let three tokens take turns.
+    ///
     /// A time that is yet to come makes a token older than any other.
     fileprivate func isReplaceable(by token: AccessTokenRow, now: Int64) -> Bool {
-        func time(_ row: AccessTokenRow) -> Int64 {
-            row.cachedAt.flatMap { MSALEntity.isPast($0, now: now) ? $0 : nil } ?? 0
+        func rank(_ row: AccessTokenRow) -> (Int, Int64, Int64) {
+            let isPast = row.cachedAt.map { MSALEntity.isPast($0, now: now) } ?? true
+            let time = isPast ? row.cachedAt ?? 0 : 0
+            guard isPast, row.expiresOn > now else { return (0, time, row.expiresOn) }
+            let isGood = ExpiryBuffer.standard.isBehind(now, cachedAt: row.cachedAt, expiresOn: row.expiresOn)
+            return (isGood ? 2 : 1, time, row.expiresOn)
         }
-        let (own, other) = ((time(self), expiresOn), (time(token), token.expiresOn))
+        let (own, other) = (rank(self), rank(token))
         guard own == other, secret != token.secret else { return own <= other }
         return realm.isWordFor(token.realm)
     }

@@ -211,6 +211,22 @@ struct ImportTests {
         #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r3"])
     }
 
+    @Test(arguments: [nil, "soon"] as [JSONValue], [-5_000, 60] as [Int64])
+    func `an access token that can be used stays before one that cannot, whenever it was cached`(
+        time: JSONValue,
+        left: Int64
+    ) throws {
+        let ended = JSONValue.accessToken("ended", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now - 9_000)])
+        let good = JSONValue.accessToken("good", "s1", ["cached_at": time])
+        for tokens in [[ended, good], [good, ended]] {
+            let documents = tokens.map { JSONValue.cache(accessTokens: [$0], accounts: [.account()]) }
+            let fixture = try TestStore()
+            for document in documents { try fixture.take(document) }
+            #expect(try fixture.request("s1") == .hit("good"))
+            for document in documents { #expect(try fixture.take(document).changes == 0) }
+        }
+    }
+
     @Test func `an imported refresh token signs in again after a sign-out`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         try fixture.store.removeAccount(Fixture.account, client: "cid")
