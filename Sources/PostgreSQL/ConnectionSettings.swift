@@ -111,31 +111,21 @@ struct ConnectionSettings {
         for item in query.split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw ServerAddress.refused("a parameter has no value") }
+            // With a mark in it that is not escaped, a part of a password may stand here as a name.
+            guard Self.known.contains(String(parts[0])) || !(query.contains("@") || query.contains("password=")) else {
+                throw ServerAddress.refused("a parameter is not known; write ? and & in a password as %3F and %26")
+            }
             try set(Self.decoded(parts[0]), Self.decoded(parts[1]))
         }
     }
 
     private mutating func set(_ name: String, _ value: String) throws(PostgreSQLError) {
-        guard Self.known.contains(name) else { throw Self.unknown(name, "write ? and & in a password as %3F and %26") }
+        guard Self.known.contains(name) else {
+            throw ServerAddress.refused("the parameter \(name.prefix(40)) is not known")
+        }
         guard values.updateValue(value, forKey: name) == nil else {
             throw ServerAddress.refused("it gives \(name) twice")
         }
-    }
-
-    /// Names only what libpq knows: anything else may be a part of a password.
-    private static func unknown(_ name: String, _ advice: String) -> PostgreSQLError {
-        let others: Set = [
-            "client_encoding", "fallback_application_name", "gssdelegation", "gssencmode", "gsslib", "hostaddr",
-            "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "krbsrvname",
-            "load_balance_hosts", "max_protocol_version", "min_protocol_version", "options", "replication",
-            "require_auth", "requirepeer", "requiressl", "scram_client_key", "scram_server_key",
-            "ssl_max_protocol_version", "sslcertmode", "sslcompression", "sslcrldir", "sslkeylogfile", "sslnegotiation",
-            "sslsni", "tcp_user_timeout",
-        ]
-        let isKnown = others.contains(name)
-        return ServerAddress.refused(
-            isKnown ? "the parameter \(name) is not for a store" : "it has a parameter that is not known; \(advice)"
-        )
     }
 
     private static func decoded(_ text: Substring) throws(PostgreSQLError) -> String {
@@ -195,8 +185,10 @@ struct ConnectionSettings {
             }
             guard isInside else { continue }
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, known.contains(String(parts[0])), parts[0] != "service" else {
-                throw unknown(String(parts[0]), "see the lines of the service \(name)")
+            // A line without a sign may be a part of anything.
+            guard parts.count == 2 else { throw ServerAddress.refused("the service \(name) has a line without =") }
+            guard known.contains(String(parts[0])), parts[0] != "service" else {
+                throw ServerAddress.refused("the service \(name) sets \(parts[0].prefix(40)), which is not known")
             }
             if found?[String(parts[0])] == nil { found?[String(parts[0])] = String(parts[1]) }
         }

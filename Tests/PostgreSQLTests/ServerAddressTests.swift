@@ -63,7 +63,7 @@ struct ServerAddressTests {
                 for part in ["s3c", "3cr", "cr3", "r3t"] { #expect(!message.contains(part), "\(message)") }
             }
         }
-        #expect(problem("postgresql://h/db?hostaddr=::1").contains("hostaddr"))
+        #expect(problem("postgresql://me@h/db?hostaddr=::1").contains("hostaddr"))
     }
 
     @Test func `the letters of the scheme may be capital`() throws {

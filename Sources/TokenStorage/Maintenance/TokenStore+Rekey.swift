@@ -273,7 +273,8 @@ extension StoreConnection {
     /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
     private func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
         try reloadKeys()
-        guard try connection.dataKeyCount() > 1, try keySource() == source else {
+        let recorded = try StoreHeader(connection, at: location).keySource
+        guard try connection.dataKeyCount() > 1, try KeySource(parsing: recorded) == source.recorded else {
             return false
         }
         return try lastRekeyOutcome() == Self.outcome(source, afterLeak: true)

@@ -138,7 +138,7 @@ struct ServerStoreTests {
         }
         #expect(error?.code == .unsupported)
         #expect(error?.problem.contains("has the encoding SQL_ASCII") == true, "\(error?.problem ?? "")")
-        #expect(error?.remedy?.advice.contains("ENCODING 'UTF8' TEMPLATE template0") == true)
+        #expect(error?.remedy?.advice.contains("ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") == true)
     }
 
     @Test func `tables of another program are left alone`() throws {
