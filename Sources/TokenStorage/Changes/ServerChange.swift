@@ -12,9 +12,7 @@ struct ServerChange: Hashable {
     static func channel(of storeID: [UInt8]) -> String { "tokenstore_" + storeID.hexadecimal }
 
     /// More than this many are not listed; the record of use has them.
-    ///
-    /// A message has room for 8,000 bytes.
-    private static let longestList = 150
+    private static let longestList = 20
 
     static func text(_ changes: [ServerChange]) -> String {
         guard changes.count <= longestList else { return "" }

@@ -86,9 +86,6 @@ package final class StoreConnection {
     /// Is told what a transaction on a server has changed.
     var didChange: (([ServerChange]) -> Void)?
 
-    /// Has the other nodes told of it; nil on a file.
-    var announcer: Announcer?
-
     /// What sign-ins on a server have shown; nil on a file.
     var experience: SignInExperience?
 

@@ -12,7 +12,6 @@ final class ServerConnections: Sendable {
     private let pool: PostgreSQL.ConnectionPool
     private let watch: ServerWatch
     private let janitor: Janitor
-    private let announcer: Announcer
 
     /// What the first connection read of the store, with its keys once they were needed.
     private final class Known: Sendable {
@@ -53,7 +52,6 @@ final class ServerConnections: Sendable {
         settings = Self.settings(options, judging: timelines)
         pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
         janitor = Janitor(chance: options.janitorChance)
-        announcer = Announcer { [pool] body in try pool.withConnection(patience: .seconds(1), body) }
         watch = ServerWatch(of: address, options: options, settings: settings, timelines: timelines, cache: cache)
         watch.onReplacement { [weak self] in self?.forget() }
     }
@@ -187,7 +185,6 @@ final class ServerConnections: Sendable {
     @discardableResult
     func close() -> Bool {
         janitor.finish()
-        announcer.finish()
         return pool.closeIdle()
     }
 
@@ -235,7 +232,6 @@ final class ServerConnections: Sendable {
             return Connection(.server(connection))
         }
         session.didChange = { [watch] changes in watch.didChange(changes) }
-        session.announcer = announcer
         if session.keyRing == nil, options.unlocks { try unlock(session) }
         return session
     }

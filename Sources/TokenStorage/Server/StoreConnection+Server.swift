@@ -25,9 +25,6 @@ struct CommitWitness {
 
     /// What is told to who keeps tokens in memory.
     var changes: [ServerChange] = []
-
-    /// Whether a message that tells it goes behind the commit.
-    var isTold = false
 }
 
 /// A transaction of which it is not known whether it happened.
@@ -56,7 +53,7 @@ extension StoreConnection {
                 if isLost { try reconnect(until: end) }
                 let result = try transact(body, unless: unsettled, finishing: &finished)
                 if presumption != nil { experience?.learn(isNewcomer: true) }
-                tellOthers()
+                if !witness.changes.isEmpty { didChange?(witness.changes) }
                 return result
             } catch let error as PostgreSQLError {
                 let wasPresumed = presumption != nil
@@ -117,23 +114,16 @@ extension StoreConnection {
         return collisions < collisionLimit
     }
 
-    /// Has the other nodes told what was changed, behind the commit if it is its turn: in it, all commits of the server
-    /// would wait for each other.
+    /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for
+    /// each other.
     private func tellAfterCommit() {
         guard !witness.changes.isEmpty, case .server(let server) = connection.engine else { return }
-        witness.isTold = announcer?.takesTurn() ?? true
-        guard witness.isTold else { return }
-        server.tellAfterCommit(Announcer.message, .text(channel), .text(ServerChange.text(witness.changes)))
+        server.tellAfterCommit(
+            "SELECT pg_notify(?1, ?2)",
+            .text(ServerChange.channel(of: header.storeID)),
+            .text(ServerChange.text(witness.changes))
+        )
     }
-
-    /// Tells what was committed to those who are to know it, and do not yet.
-    private func tellOthers() {
-        guard !witness.changes.isEmpty else { return }
-        didChange?(witness.changes)
-        if !witness.isTold { announcer?.tell(witness.changes, on: channel) }
-    }
-
-    private var channel: String { ServerChange.channel(of: header.storeID) }
 
     /// Whether a transaction whose end is not known did happen; false where it left nothing that tells.
     private func hasHappened(_ witness: CommitWitness) throws -> Bool {
