@@ -75,7 +75,7 @@ extension RefreshExchange {
     /// that the store has. It may have ended by now, or its key may be gone: it says nothing new, and does no harm.
     private func checkedIDToken(_ answered: RefreshResponse, in space: AnswerSpace) async throws -> IDToken? {
         guard let secret = answered.answer.response.idToken else { return nil }
-        var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: decider.clientID)
+        var validator = IDTokenValidator(issuer: issuer.metadata.issuer, clientID: answered.request.clientID)
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
         // hash of the lost access token in it, and the session would be lost with the answer.

@@ -62,7 +62,7 @@ struct RefreshExchange: Sendable {
     ) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
-            clientID: decider.clientID,
+            clientID: clientID(of: token),
             authority: issuer.authority,
             scope: scope.expected,
             grant: .refreshToken
@@ -159,7 +159,7 @@ struct RefreshExchange: Sendable {
 
     private func form(_ token: StoredRefreshToken, scope: String?) -> FormParameters {
         var form = FormParameters()
-        form.append("client_id", decider.clientID)
+        form.append("client_id", clientID(of: token))
         form.append("refresh_token", token.secret)
         form.append("scope", scope)
         // RFC 8707 §2.2: without it an issuer may answer with a token for another API.
@@ -168,6 +168,12 @@ struct RefreshExchange: Sendable {
         let claims = JSONValue.merging(claims: request.claims, capabilities: options.clientCapabilities)
         form.append("claims", claims?.serialized)
         return form
+    }
+
+    /// The client in the letters that the token was issued to, which an issuer compares as they are (RFC 6749 §1.9); a
+    /// family's token may be another client's.
+    private func clientID(of token: StoredRefreshToken) -> String {
+        token.clientID.folded == decider.clientID.folded ? token.clientID : decider.clientID
     }
 
     private static func isWorthRepeating(_ error: any Error) -> Bool {

@@ -23,13 +23,20 @@ struct AccountChoice {
     /// What `TOKENSTORE_ACCOUNT` holds, where nothing else names the account.
     let variable: String?
 
-    init(_ filters: AccountFilters, account positional: String? = nil, byClient: Bool = true) {
+    /// Accounts of the user flow at `authority` go before others, as its tokens are theirs alone.
+    init(
+        _ filters: AccountFilters,
+        account positional: String? = nil,
+        byClient: Bool = true,
+        at authority: Authority? = nil
+    ) {
         let filter = filters.filter(byClient: byClient)
         let named = filters.account ?? positional
         name = named
         isNamed = named != nil || filter != nil
         let variable = Self.variable
         self.variable = isNamed ? nil : variable
+        var policy: AccountPolicy
         if named != nil {
             policy = filters.policy(account: positional, byClient: byClient) ?? .all
         } else if let variable {
@@ -38,6 +45,8 @@ struct AccountChoice {
         } else {
             policy = (filter ?? .all).and(.defaultAccount)
         }
+        if let userFlow = authority?.userFlow { policy = policy.and(.userFlow(userFlow)).otherwise(policy) }
+        self.policy = policy
     }
 
     /// What `TOKENSTORE_ACCOUNT` holds; nil where it is empty.

@@ -165,9 +165,10 @@ extension StoreReading {
     func account(
         _ filters: AccountFilters,
         byClient: Bool,
+        at authority: Authority?,
         signInAgain: (Account) -> SignInAgain
     ) throws -> TokenOwner {
-        let account = try account(AccountChoice(filters, byClient: byClient))
+        let account = try account(AccountChoice(filters, byClient: byClient, at: authority))
         if let client = filters.clientID { return (account, client) }
         let clients = try summary(of: account.id)?.clientIDs ?? []
         guard let client = clients.first else {

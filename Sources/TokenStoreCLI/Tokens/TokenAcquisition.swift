@@ -205,7 +205,9 @@ extension TokenAcquisition {
     /// without any is to have.
     private func chosen(in store: some StoreReading, after last: HandedToken?) throws -> TokenOwner {
         guard let (account, client) = last?.owner else {
-            return try store.account(filters, byClient: !token.familyTokens) { signInAgain($0, "ID", nil, in: store) }
+            return try store.account(filters, byClient: !token.familyTokens, at: token.authority) {
+                signInAgain($0, "ID", nil, in: store)
+            }
         }
         if let account = try store.account(account.id) { return (account, client) }
         let problem = "\(account.shownName) is no longer signed in"

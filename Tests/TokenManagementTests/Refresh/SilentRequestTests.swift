@@ -210,6 +210,15 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `a client in other letters refreshes by the name that its token was issued to`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            scene.expire()
+            let manager = try scene.manager(client: Scene.client.uppercased())
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .refresh)
+            #expect(try scene.refreshTokens.map(\.clientID) == [Scene.client])
+        }
+    }
+
     @Test func `N43: a token used twice is removed, and its child is dead too`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let old = try scene.refreshTokens[0]

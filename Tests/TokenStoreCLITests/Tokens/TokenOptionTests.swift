@@ -29,6 +29,18 @@ struct TokenOptionTests {
         #expect(try run(["token", "--max-session-age", "52w"] + arguments, in: scratch).status == 4)
     }
 
+    @Test(arguments: ["token", "explain"])
+    func `of several accounts the one of the user flow that is named gets its token`(command: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.run("import", input: CachedUser.cache([.mara, .ivo]))
+        let authority = "https://\(CachedUser.mara.environment)/\(CachedUser.mara.tenant)/b2c_1_signin"
+        let outcome = try run([command, "--scope", "tasks.read", "--authority", authority], in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let isToken = outcome.output == CachedUser.mara.secret("access") + "\n"
+        #expect(isToken || outcome.output.contains("mara@example.net"), "\(outcome.output)")
+        #expect(try run([command, "--scope", "tasks.read"], in: scratch).status == 3)
+    }
+
     @Test func `an outage is bridged with an expired token where that is asked for`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             try await scene.signIn(lifetime: 0) { $0.extendedExpiresIn = .seconds(7_200) }

@@ -42,12 +42,13 @@ struct ExplainCommand: ParsableCommand {
     }
 
     private func explain(_ store: StoreInspection, in explanation: inout Explanation) throws {
-        let selection = try store.select(AccountChoice(filters, byClient: !token.familyTokens).policy)
+        let choice = AccountChoice(filters, byClient: !token.familyTokens, at: token.authority)
+        let selection = try store.select(choice.policy)
         explanation.accounts = selection.considered
         explanation.accountCount = try store.accountCount()
         let (account, client): (Account, String)
         do {
-            (account, client) = try store.account(filters, byClient: !token.familyTokens) {
+            (account, client) = try store.account(filters, byClient: !token.familyTokens, at: token.authority) {
                 SignInAgain($0, "ID", nil, in: store, network, arguments)
             }
         } catch let failure as CommandFailure {
