@@ -17,8 +17,8 @@ public struct Authority: Hashable, Sendable {
 
     /// An OpenID provider, by its issuer identifier.
     ///
-    /// That of a tenant or a user flow in Microsoft's clouds is what ``init(parsing:)`` reads from their address: one
-    /// person has one account there, whichever of the two is given.
+    /// One in Microsoft's clouds that is the address of a tenant or a user flow with `/v2.0` behind it is what
+    /// ``init(parsing:)`` reads from that address, so that one person has one account there.
     ///
     /// - Throws: ``AuthorityError`` if `issuer` is not an `https` URL (`http` is for loopback), or has a query or a fragment
     ///   ([OpenID Connect Discovery §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)).

@@ -48,10 +48,11 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let ambiguousAccount = Code(rawValue: "ambiguous_account")
         /// The user flow asked for is not the account's: a refresh token of one is not good at the other.
         public static let userFlowMismatch = Code(rawValue: "user_flow_mismatch")
-        /// The token response was not stored; ``TokenStoreError/response`` has it whole, so that nothing is lost.
+        /// The token response was not stored; ``TokenStoreError/response`` has it whole, so that nothing is lost, unless
+        /// no store takes it and a sign-in has had it revoked.
         public static let notStored = Code(rawValue: "not_stored")
         /// The issuer answered with the tokens of another account, and nothing was stored;
-        /// ``TokenStoreError/response`` has them.
+        /// ``TokenStoreError/response`` has them, unless a sign-in has had them revoked.
         public static let otherAccount = Code(rawValue: "other_account")
 
         /// The codes of this version; later ones may have more.
@@ -167,19 +168,19 @@ extension TokenStoreError {
         return error
     }
 
-    package static func notStored(_ response: TokenResponse, because cause: TokenStoreError) -> TokenStoreError {
+    package static func notStored(_ response: TokenResponse?, because cause: TokenStoreError) -> TokenStoreError {
         var error = notStored(response, reason: cause.problem)
         (error.remedy, error.cause) = (cause.remedy, cause.code)
         return error
     }
 
-    package static func notStored(_ response: TokenResponse, reason: String) -> TokenStoreError {
+    package static func notStored(_ response: TokenResponse?, reason: String) -> TokenStoreError {
         var error = TokenStoreError(.notStored, "the tokens were received but not stored: \(reason)")
         error.response = response
         return error
     }
 
-    static func otherAccount(_ response: TokenResponse) -> TokenStoreError {
+    static func otherAccount(_ response: TokenResponse?) -> TokenStoreError {
         var error = TokenStoreError(
             .otherAccount,
             "the issuer answered with the tokens of another account",

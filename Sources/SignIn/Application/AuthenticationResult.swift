@@ -121,6 +121,10 @@ public struct SignedInTokens: Sendable {
             !account.id.hasIssuer || account.id.issuer == request.issuer(of: idToken.claims)
         else { return false }
         if account.id.named(named.homeAccountID) == account.id { return true }
+        // An earlier version took `sub` at Microsoft too, where the sign-in was by the address of the issuer.
+        if account.uid == nil, let subject = idToken.claims.subject, account.id.named(subject) == account.id {
+            return true
+        }
         guard let uid = named.uid, let utid = named.utid,
             let knownUID = account.uid, utid.folded == account.utid?.folded
         else { return false }

@@ -122,9 +122,11 @@ extension Authority {
         let isLoopback = HostAndPort(host, usualPort: 443)?.isLoopback ?? false
         let scheme = isOpen && isLoopback ? "http" : "https"
         let base = "\(scheme)://\(host)"
-        // An earlier version kept the user flow here alone, if the sign-in was by the address of the issuer.
-        if account.utid == nil, account.userFlow == nil, let issuer = account.issuer,
-            let named = try? Authority(issuer: issuer), named.userFlow != nil, named.environment == host
+        // An earlier version kept the user flow here alone, if the sign-in was by the address of the issuer, and a refresh
+        // writes it into the account beside a tenant that is none.
+        if account.utid == nil, let issuer = account.issuer, let named = try? Authority(issuer: issuer),
+            let userFlow = named.userFlow, account.userFlow.map({ $0.folded == userFlow.folded }) ?? true,
+            named.environment == host
         {
             self = named
             return

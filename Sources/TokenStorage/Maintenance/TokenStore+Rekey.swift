@@ -26,14 +26,15 @@ extension TokenStore {
                 let lock = try location.path.map { try KernelLock(.rekey, of: $0, timeout: options.busyTimeout) }
                 defer { withExtendedLifetime(lock) {} }
                 if let source, !afterLeak {
-                    let note = try session.changeSource(to: source, afterLeak: false)
+                    let note = try session.changeSource(to: source, afterLeak: false, done: &done)
                     return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
                 }
-                let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak)
-                done = "the rekey is unfinished: the key comes from '\(session.header.keySource)', and all can be read"
+                let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak, done: &done)
+                done = "a rekey has begun under the key from '\(session.header.keySource)'"
                 // Later ones are of programs that have the new key.
                 let start = source != nil || isResumed ? session.now : nil
                 let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
+                done = "the rekey is done"
                 try session.emptyLog()
                 let notes = [isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
                 return RekeyReport(
@@ -135,7 +136,7 @@ extension StoreConnection {
     }
 
     /// Makes a new data key current, after a leak under a key of `source`, or finds that an earlier rekey did.
-    fileprivate func beginRekey(to source: KeySource?, afterLeak: Bool) throws -> (note: String?, isResumed: Bool) {
+    fileprivate func beginRekey(to source: KeySource?, afterLeak: Bool, done: inout String?) throws -> (String?, Bool) {
         guard let source else {
             guard !afterLeak else {
                 throw TokenStoreError.invalidArgument(
@@ -146,7 +147,7 @@ extension StoreConnection {
             return (nil, try commitNewKey())
         }
         if try isLeftUnfinished(movedTo: source) { return (Self.adviceOnLeak, true) }
-        return (try changeSource(to: source, afterLeak: true), false)
+        return (try changeSource(to: source, afterLeak: true, done: &done), false)
     }
 
     /// Makes a new data key current in one commit, unless a rekey is under way already.
@@ -219,7 +220,7 @@ extension StoreConnection {
     /// After a leak a new data key becomes current in the same commit.
     ///
     /// - Returns: what is left for a person to do.
-    fileprivate func changeSource(to source: KeySource, afterLeak: Bool) throws -> String? {
+    fileprivate func changeSource(to source: KeySource, afterLeak: Bool, done: inout String?) throws -> String? {
         if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
         if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
         // Another process may have moved the keys since this one opened the store; no third one does under the lock.
@@ -242,6 +243,7 @@ extension StoreConnection {
                 _ = try connection.dataKeyCount()
                 use.begin()
             }
+            done = "the key comes from '\(source)'"
             keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
             header = try StoreHeader(connection, at: location)
             try emptyLog()
@@ -274,9 +276,7 @@ extension StoreConnection {
     private func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
         try reloadKeys()
         let recorded = try StoreHeader(connection, at: location).keySource
-        guard try connection.dataKeyCount() > 1, try KeySource(parsing: recorded) == source.recorded else {
-            return false
-        }
+        guard try connection.dataKeyCount() > 1, try KeySource(parsing: recorded) == source else { return false }
         return try lastRekeyOutcome() == Self.outcome(source, afterLeak: true)
     }
 

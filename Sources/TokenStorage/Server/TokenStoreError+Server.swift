@@ -10,7 +10,7 @@ extension Remedy {
 
     /// How long a connection may take is for the address to say, which may name other hosts.
     static let allowMoreTimeToConnect = Remedy(
-        .allowMoreTime,
+        .retry,
         "try again later, or add connect_timeout=SECONDS to the address"
     )
 
@@ -58,9 +58,7 @@ extension TokenStoreError {
 
     /// The problem without its promise that nothing was changed, for what says something else of that.
     var problemWithoutOutcome: String {
-        let promise = ", and nothing was changed"
-        guard problem.contains(promise) else { return problem.replacing(", nothing was changed", with: "") }
-        return problem.replacing(promise, with: "")
+        problem.replacing(", and nothing was changed", with: "").replacing(", nothing was changed", with: "")
     }
 
     /// Runs what commits in several steps: where one has, an error says so, and promises nothing of the last step alone.

@@ -137,14 +137,14 @@ extension TokenResponse {
     /// Makes sure that a store can take the answer to a sign-in: the tokens of one that none takes, at no time, are to
     /// be revoked.
     ///
-    /// - Throws: ``TokenStoreError``, as to save it would.
+    /// - Throws: ``TokenStoreError``, as to save it would, but without the tokens.
     package func requireStorable(for request: TokenRequest) throws {
         do {
             _ = try ResponseIdentity(self, request: request)
         } catch is MismatchedAccount {
-            throw TokenStoreError.otherAccount(self)
+            throw TokenStoreError.otherAccount(nil)
         } catch let error as UnfitText {
-            throw TokenStoreError.notStored(self, because: error.refusal)
+            throw TokenStoreError.notStored(nil, because: error.refusal)
         }
     }
 }

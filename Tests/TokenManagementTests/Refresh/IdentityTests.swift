@@ -108,8 +108,11 @@ struct IdentityTests {
     }
 
     /// Earlier versions stored such a sign-in so.
-    @Test(arguments: ["tfp", tenant])
-    func `an account that signed in by the issuer of a user flow is refreshed there`(realm: String) throws {
+    @Test(arguments: ["tfp", tenant], [nil, "b2c_1_x"])
+    func `an account that signed in by the issuer of a user flow is refreshed there`(
+        realm: String,
+        userFlow: String?
+    ) throws {
         let issuer = "https://t.b2clogin.com/tfp/\(Self.tenant)/b2c_1_x/v2.0/"
         let account = Account(
             id: Account.ID(issuer: "t.b2clogin.com", homeAccountID: "s"),
@@ -117,7 +120,7 @@ struct IdentityTests {
             issuer: issuer,
             username: "",
             name: nil,
-            userFlow: nil,
+            userFlow: userFlow,
             uid: nil,
             utid: nil,
             tenantProfiles: [TenantProfile(tenantID: realm, localAccountID: "s", isHome: true)]

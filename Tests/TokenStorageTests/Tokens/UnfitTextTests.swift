@@ -94,6 +94,8 @@ struct UnfitTextTests {
         let unfit = try response(flaw.text)
         let error = #expect(throws: TokenStoreError.self) { try unfit.requireStorable(for: request) }
         #expect(error?.code == .notStored)
+        // They are revoked, so nobody is to keep them.
+        #expect(error?.response == nil)
     }
 
     @Test(arguments: Flaw.allCases)

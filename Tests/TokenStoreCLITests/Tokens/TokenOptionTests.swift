@@ -38,7 +38,7 @@ struct TokenOptionTests {
         #expect(outcome.status == 0, "\(outcome.error)")
         let isToken = outcome.output == CachedUser.mara.secret("access") + "\n"
         #expect(isToken || outcome.output.contains("mara@example.net"), "\(outcome.output)")
-        #expect(try run([command, "--scope", "tasks.read"], in: scratch).status == 3)
+        #expect(try run(["token", "--scope", "tasks.read"], in: scratch).status == 3)
     }
 
     @Test func `an outage is bridged with an expired token where that is asked for`() async throws {
