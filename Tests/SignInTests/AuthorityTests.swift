@@ -2,11 +2,12 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
-import SignIn
 import TestSupport
 import Testing
 import TokenManagement
 import TokenStorage
+
+@testable import SignIn
 
 /// Which authority is meant where a request names none, or names it otherwise than the app does.
 struct AuthorityTests {
@@ -53,6 +54,36 @@ struct AuthorityTests {
             let again = try await application.session(for: account).acquireToken(for: SignInScene.toDo)
             #expect(again.account.id == account.id)
             #expect(again.authority == own)
+        }
+    }
+
+    /// Earlier versions named a person so who signed in by the issuer's address.
+    @Test func `an account at Microsoft that is stored under its subject signs in again`() throws {
+        let issuer = "https://login.microsoftonline.com/\(Guest.home)/v2.0"
+        let authority = try Authority(issuer: issuer)
+        let claims: JSONValue = ["iss": .string(issuer), "sub": "s1", "aud": "cid", "tid": .string(Guest.home)]
+        let idToken = Fixture.idToken(claims)
+        let clientInfo = Fixture.clientInfo("u1", Guest.home)
+        let tokens = SignedInTokens(
+            response: try .new(["id_token": .string(idToken), "client_info": .string(clientInfo)]),
+            request: TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: .authorizationCode),
+            idToken: try IDToken(decoding: Secret(idToken)),
+            documents: IssuerDocuments(of: authority, transport: SignInScene.transport),
+            space: nil
+        )
+        for (id, isSame) in [("s1", true), ("s2", false), ("u1.\(Guest.home)", true), ("u2.\(Guest.home)", false)] {
+            let account = Account(
+                id: Account.ID(issuer: "login.windows.net", homeAccountID: id),
+                environment: "login.microsoftonline.com",
+                issuer: nil,
+                username: "",
+                name: nil,
+                userFlow: nil,
+                uid: nil,
+                utid: nil,
+                tenantProfiles: []
+            )
+            #expect(tokens.belong(to: account) == isSame, "\(id)")
         }
     }
 }
