@@ -38,8 +38,7 @@ extension StoreConnection {
             let (type, tail) = Self.partition(of: token, entity)
             let parts = [homeAccountID ?? "", token.environment, type, token.clientID, token.realm]
             let sorted = token.target.parts(separatedBy: " ").sorted().joined(separator: " ")
-            // MSAL for Python removes an entry by the key that it makes of the entry's scope as it stands.
-            try body([token.target, sorted].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
+            try body([sorted, token.target].map { Self.key(parts + [$0] + tail) }, .object(entity), account)
         }
     }
 

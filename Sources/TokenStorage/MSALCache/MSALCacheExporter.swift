@@ -1,7 +1,7 @@
 import Database
 import OAuth
 
-/// Writes a store as an MSAL unified cache, keyed like MSAL Python keys it: the only form that is complete.
+/// Writes a store as an MSAL unified cache, keyed like MSAL Python keys it: the only form both sorted and complete.
 final class MSALCacheExporter {
     private let session: StoreConnection
     private let write: (UnsafeRawBufferPointer) throws -> Void

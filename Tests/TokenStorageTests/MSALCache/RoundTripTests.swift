@@ -48,18 +48,6 @@ struct RoundTripTests {
         #expect(try fixture.export()["AccessToken"].object?.members.map { $0.value["secret"] } == ["a"])
     }
 
-    @Test func `the key of an access token names its scopes in the order of the entry`() throws {
-        let prefix = "u1.t1-\(Fixture.host)-accesstoken-cid-t1-"
-        let fixture = try TestStore(
-            .standardCache(.accessToken("a", "User.Read Mail.Read"), .accessToken("b", "Mail.Read User.Read"))
-        )
-        let entries = try fixture.export()["AccessToken"]
-        #expect(entries.object?.members.count == 2)
-        for scope in ["User.Read Mail.Read", "Mail.Read User.Read"] {
-            #expect(entries[prefix + scope.lowercased()]["target"] == .string(scope))
-        }
-    }
-
     @Test(arguments: [nil, ""] as [JSONValue])
     func `a client's own token names no account as it did before`(account: JSONValue) throws {
         let token = JSONValue.accessToken("a", "s1", ["home_account_id": account])
