@@ -63,7 +63,7 @@ extension StoreConnection {
                 entity: [
                     ("credential_type", token.credentialType), ("secret", token.secret.reveal()),
                     ("home_account_id", id), ("environment", environment), ("client_id", client), ("target", target),
-                    ("last_modification_time", token.modifiedAt > 0 ? String(token.modifiedAt) : nil),
+                    ("last_modification_time", token.modifiedAt == 0 ? nil : String(token.modifiedAt)),
                     ("family_id", token.familyID),
                 ],
                 extra: token.extra

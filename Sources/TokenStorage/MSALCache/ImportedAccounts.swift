@@ -17,20 +17,6 @@ struct ImportedTime {
     }
 }
 
-/// When the newest ID token of an account and a client in a document was issued, and the newest access token stored; in
-/// Unix seconds.
-struct ImportedTokenTimes {
-    var issued: Int64?
-    var stored: Int64?
-
-    /// How new a refresh token beside them is: by the clock that writes the times of others, as the issuer's may be
-    /// ahead of it.
-    var newest: Int64? {
-        guard let stored else { return issued }
-        return max(stored, (issued ?? stored) - MSALEntity.clockDifference)
-    }
-}
-
 /// When the ID tokens of an account and a client were issued: those that the store had before a document, and those of
 /// the document; at any host.
 struct ImportedIssues {

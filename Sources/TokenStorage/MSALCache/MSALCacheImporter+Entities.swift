@@ -42,10 +42,7 @@ extension MSALCacheImporter {
         if issued != nil { try readIssues(of: client, account: account) }
         let (row, age) = try session.importIDToken(token, claims: claims, account: account)
         // What is not taken tells the age of nothing.
-        if let issued {
-            issues[account]?[client.folded]?.add(issued, tenant: token.realmFold)
-            note(issued, \.issued, client: client.folded, account: account)
-        }
+        if let issued { issues[account]?[client.folded]?.add(issued, tenant: token.realmFold) }
         if let age { ages[account, default: [:]][client.folded] = age }
         if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
             try name(account, by: claims, age, isNamed: makesAccount)
@@ -172,7 +169,7 @@ extension MSALCacheImporter {
         let issuer = entity.accountIssuer(at: environment)
         // Early releases of MSAL for Node wrote the second.
         let families = [entity.text("family_id"), entity.rest["familyId"]?.text]
-        var token = RefreshTokenRow(
+        let token = RefreshTokenRow(
             clientID: client,
             familyID: families.compactMap(\.self).first { !$0.isEmpty },
             environment: environment,
@@ -191,14 +188,17 @@ extension MSALCacheImporter {
             claims: nil
         )
         // Of several tenants, the one that was asked last: a refresh token is good for all of them.
-        let age = self.age(of: account, client: client)
-        // Without a time it is as new as the tokens beside it, and goes before an older one that has a time, and may be
-        // spent. That of an older document goes behind what the store has.
-        let isOlder = age == .older && !session.newAccounts.contains(account)
-        if token.modifiedAt == 0, !isOlder, let time = latest[account]?[client.folded]?.newest {
-            token.modifiedAt = ~time
-        }
-        let row = try session.importRefreshToken(token, age: age, account: account, &refreshTokens)
+        let issued = issues[account]?[client.folded]?.newest
+        let issue = issued?.age ?? ages[account]?[client.folded]
+        let time = issue == nil ? times[account]?[client.folded] : issued
+        let age = issue ?? time?.age
+        let row = try session.importRefreshToken(
+            token,
+            age: age,
+            by: time?.imported,
+            account: account,
+            &refreshTokens
+        )
         // One that is not the person's session, such as a token on behalf of them, signs nobody in.
         if let row, try session.isOrdinaryRefreshToken(row, account: account) {
             try session.forgetSignOut(account: account, client: client)
@@ -240,27 +240,15 @@ extension MSALCacheImporter {
     private mutating func noteTime(of token: AccessTokenRow, account: Int64) throws {
         let client = token.clientID.folded
         // A token of a partition is renewed by itself, and a time that is yet to come is none.
-        guard token.variant.isEmpty, let cachedAt = token.cachedAt, MSALEntity.isPast(cachedAt, now: session.now)
+        guard token.variant.isEmpty, let cachedAt = token.cachedAt,
+            MSALEntity.isPast(cachedAt, now: session.now),
+            ages[account]?[client] == nil, !session.newAccounts.contains(account)
         else { return }
-        note(cachedAt, \.stored, client: client, account: account)
-        guard ages[account]?[client] == nil, !session.newAccounts.contains(account) else { return }
         var time =
             try times[account]?[client]
             ?? ImportedTime(stored: session.latestTime(ofTokensOf: account, client: client), imported: cachedAt)
         time.imported = max(time.imported, cachedAt)
         times[account, default: [:]][client] = time
-    }
-
-    private mutating func note(
-        _ time: Int64,
-        _ kind: WritableKeyPath<ImportedTokenTimes, Int64?>,
-        client: String,
-        account: Int64
-    ) {
-        guard time > 0, MSALEntity.isPast(time, now: session.now) else { return }
-        var times = latest[account]?[client] ?? ImportedTokenTimes()
-        times[keyPath: kind] = max(time, times[keyPath: kind] ?? time)
-        latest[account, default: [:]][client] = times
     }
 
     /// Gives accounts the tenants that only ID tokens tell of: not every library writes an account for each.

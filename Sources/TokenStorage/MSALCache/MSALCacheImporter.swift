@@ -29,9 +29,6 @@ struct MSALCacheImporter {
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
 
-    /// When the document's newest tokens were issued and stored, by account and client.
-    var latest: [Int64: [String: ImportedTokenTimes]] = [:]
-
     /// When the newest ID token was issued whose names an account got, in Unix seconds.
     var named: [Int64: Int64] = [:]
 

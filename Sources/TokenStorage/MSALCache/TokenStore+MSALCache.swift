@@ -264,10 +264,9 @@ struct MSALEntity {
         return seconds
     }
 
-    /// The same of a time at which something was written; one that is yet to come, or before 1970, says nothing, and
-    /// stays where it is.
+    /// The same of a time at which something was written; one that is yet to come says nothing, and stays where it is.
     mutating func pastSeconds(_ name: String, now: Int64) -> Int64? {
-        guard let seconds = rest[name]?.seconds, seconds >= 0, Self.isPast(seconds, now: now) else { return nil }
+        guard let seconds = rest[name]?.seconds, Self.isPast(seconds, now: now) else { return nil }
         return self.seconds(name)
     }
 

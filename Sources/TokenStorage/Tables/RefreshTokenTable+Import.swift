@@ -14,12 +14,14 @@ extension StoreConnection {
 
     /// Takes in a refresh token unless the store has the same one under the same identity, or one that may be newer.
     ///
-    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens.
+    /// Most libraries write no time beside it; `age` is that of the ID token beside it, or of access tokens, and `time`
+    /// that of the newest.
     ///
     /// - Returns: the row that was written; nil if nothing changed.
     func importRefreshToken(
         _ token: RefreshTokenRow,
         age: ImportedAge?,
+        by time: Int64? = nil,
         account: Int64,
         _ index: inout TokenIndex
     ) throws -> Int64? {
@@ -44,22 +46,21 @@ extension StoreConnection {
             return known.id
         }
         if stored.secret == token.secret {
-            if (stored.time, stored.rank) > (token.time, token.rank) { return nil }
+            if stored.modifiedAt > token.modifiedAt { return nil }
         } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
-            let times = (stored.time, token.time)
+            let times = (stored.modifiedAt, token.modifiedAt)
             let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
             // A refresh may have brought another one since, and no ID token.
-            let isLater = times.0 == 0 || token.rank > times.0
+            let isLater = times.0 == 0 || time.map { $0 > times.0 } ?? false
             guard age == nil || isTold ? times.0 < times.1 : age == .newer && isLater else { return nil }
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
-        let isSame = stored.secret == token.secret && stored.time == token.time && stored.extra == merged.extra
-        guard !isSame || stored.rank != token.rank else { return nil }
-        // One that only goes before others now is still the token that the store had.
-        try writeRefreshToken(merged, account: account, id: known.id, generation: isSame ? known.generation : next)
-        return isSame ? nil : known.id
+        let isSame = stored.secret == token.secret && stored.modifiedAt == token.modifiedAt
+        if isSame, stored.extra == merged.extra { return nil }
+        try writeRefreshToken(merged, account: account, id: known.id, generation: next)
+        return known.id
     }
 
     /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
@@ -177,12 +178,6 @@ private struct KnownRefreshToken {
 }
 
 extension RefreshTokenRow {
-    /// When it was stored, by the program that did; 0 if none says so.
-    fileprivate var time: Int64 { max(0, modifiedAt) }
-
-    /// What puts it before older ones, in Unix seconds; 0 if nothing tells.
-    fileprivate var rank: Int64 { modifiedAt < 0 ? ~modifiedAt : modifiedAt }
-
     /// What makes two imported tokens of one account and a partition the same.
     fileprivate func identity(_ variant: TokenVariant) -> [String] {
         // The last one counts without regard to case, and these do not.

@@ -49,7 +49,7 @@ extension StoreConnection {
     /// Forgets that `scope` was declined: a sign-in that brought no refresh token was granted it.
     func forgetDeclined(_ scope: Scope, account: Int64, client: String) throws {
         var granted: [(row: Int64, generation: Int64, token: RefreshTokenRow)] = []
-        try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(Int64.min)) { row in
+        try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(0)) { row in
             guard var token = try intact({ try openRefreshToken(row) }) else { return }
             let declined = token.declinedScope
             token.declinedScope = declined.missing(from: scope)

@@ -28,9 +28,6 @@ struct RefreshTokenRow {
     var credentialType = "RefreshToken"
 
     /// Unix seconds; 0 if it is not known.
-    ///
-    /// Below 0 its complement is how new the tokens are that a document had beside it: that tells which of several goes
-    /// first, and is no time that a program gave it.
     var modifiedAt: Int64
     var extra = JSONValue.Object()
     var secret: Secret
@@ -89,15 +86,11 @@ extension StoreConnection {
         try connection.askAhead(Self.refreshTokensOfAccount, .integer(account))
     }
 
-    /// Of two that are as new the one goes first that has a time of its own.
-    private static let newestFirst =
-        "CASE WHEN t.modified_at < 0 THEN ~t.modified_at ELSE t.modified_at END DESC, t.modified_at DESC, t.id DESC"
-
     private static let current = SQL { dialect in
         SealedTable.refreshToken.selection + """
             WHERE t.account_id = ?1
                 AND (t.client_fold = ?2 AND \(dialect.same("?3", "t.family_id")) OR t.family_id = ?3)
-            ORDER BY \(newestFirst)
+            ORDER BY t.modified_at DESC, t.id DESC
             """
     }
 
@@ -188,7 +181,7 @@ extension StoreConnection {
         """
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
             AND (t.client_fold = ?3 OR t.family_id = ?4)
-        ORDER BY t.client_fold = ?3 DESC, \(newestFirst)
+        ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
         """
     }
 
@@ -231,7 +224,7 @@ extension StoreConnection {
                 clientID: row.text(table["client_id"]),
                 familyID: row.optionalText(table["family_id"]),
                 account: id,
-                modifiedAt: row.integer(table["modified_at"]) > 0 ? row.date(table["modified_at"]) : nil,
+                modifiedAt: row.integer(table["modified_at"]) == 0 ? nil : row.date(table["modified_at"]),
                 scope: row.optionalText(table["target"]).map { Scope($0) },
                 declinedScope: RefreshTokenRow.declinedScope(in: extra),
                 resource: RefreshTokenRow.resource(in: extra),
