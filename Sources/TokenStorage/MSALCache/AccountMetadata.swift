@@ -10,34 +10,25 @@ private let accountMap = "account_metadata_map"
 extension StoreConnection {
     static let accountMetadataBucket = "AccountMetadataMap"
 
-    /// Reads the sign-in states and authority maps of a record: of all accounts that this transaction has made, and of
-    /// others what the record did not say before, when it was `known`.
+    /// Reads the sign-in states and authority maps of a record: of all its accounts, or of those that this transaction
+    /// has made alone, if it has been read before.
     ///
-    /// `age` is how old the document is beside the store in what it has of an account and a client. Where it is older,
-    /// the states of the store stay. So does a session unless it is newer: nothing tells that the sign-out was later.
-    ///
-    /// - Returns: the rows of the accounts whose state is another one now.
+    /// `isOlder` says whether what the document has of an account and a client is older than what the store had: then
+    /// the states of the store stay as well.
     func saveAccountMetadata(
         _ record: JSONValue,
-        known: JSONValue?,
-        age: (_ account: Int64, _ client: String) -> ImportedAge?
-    ) throws -> Set<Int64> {
-        let knownItems = known?.object?[accountMap]?.object
-        var changed: Set<Int64> = []
+        ofNewAccountsAlone isKnown: Bool = false,
+        isOlder: (_ account: Int64, _ client: String) -> Bool = { _, _ in false }
+    ) throws {
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
-            let isKnown = knownItems?[homeAccountID] == item
             // Folded, as names are compared, they may be longer.
             guard let item = item.object, let client = Self.client(of: item, in: record), client.folded.keyFlaw == nil
             else { continue }
             let accounts = try accounts(called: homeAccountID).filter {
-                (!isKnown || newAccounts.contains($0.row)) && age($0.row, client) != .older
+                (!isKnown || newAccounts.contains($0.row)) && !isOlder($0.row, client)
             }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
-                for (account, _) in accounts {
-                    let isNewer = newAccounts.contains(account) || age(account, client) == .newer
-                    let stays = try state == .signedOut && !isNewer && hasSession(account, client: client)
-                    if !stays, try setSignInState(state, of: account, client: client) { changed.insert(account) }
-                }
+                for account in accounts { try setSignInState(state, of: account.row, client: client) }
             }
             // The name really is misspelled in every release of MSAL.
             for (_, map) in item["athority_map"]?.object?.members ?? [] {
@@ -49,7 +40,6 @@ extension StoreConnection {
                 }
             }
         }
-        return changed
     }
 
     /// A record with the sign-in states of now, for accounts that are in the store.

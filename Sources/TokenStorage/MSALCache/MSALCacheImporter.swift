@@ -275,16 +275,13 @@ extension MSALCacheImporter {
                 rawKey: entry.rawKey
             )
             let kept = UnrecognizedEntry(path, value: value.json, raw: value.raw, rejection: nil)
-            let isMetadata = bucket.name == StoreConnection.accountMetadataBucket
-            let known = try isMetadata ? session.storedEntry(like: kept)?.entry.value : nil
             let isChanged = try session.saveUnrecognizedEntry(kept)
             count(isChanged, \.other, account: nil)
-            if isMetadata {
+            if bucket.name == StoreConnection.accountMetadataBucket {
                 guard value.oddity == nil else { continue }
-                let changed = try session.saveAccountMetadata(value.json, known: isChanged ? known : value.json) {
-                    age(of: $0, client: $1)
+                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged) {
+                    age(of: $0, client: $1) == .older
                 }
-                changedAccounts.formUnion(changed)
             }
             try progress.advance()
         }

@@ -19,7 +19,7 @@ extension StoreConnection {
     ///
     /// - Returns: whether anything changed.
     func saveUnrecognizedEntry(_ entry: UnrecognizedEntry) throws -> Bool {
-        let known = try storedEntry(like: entry)
+        let known = try known(entry)
         if let known = known?.entry {
             let isSame =
                 known.value == entry.value && known.raw == entry.raw && known.rejection == entry.rejection
@@ -51,7 +51,7 @@ extension StoreConnection {
     }
 
     /// The stored entry of the same bucket and key, which a rekey that is under way may not have come to yet.
-    func storedEntry(like entry: UnrecognizedEntry) throws -> (id: Int64, entry: UnrecognizedEntry)? {
+    private func known(_ entry: UnrecognizedEntry) throws -> (id: Int64, entry: UnrecognizedEntry)? {
         for sealer in try [currentSealer()] + keys().all {
             let known = try connection.first(Self.entryAlike, .blob(entry.identity(sealer))) {
                 (id: $0.integer(0), entry: try unrecognizedEntry($0))

@@ -28,14 +28,6 @@ extension RefreshTokenRow {
 }
 
 extension StoreConnection {
-    /// Whether an account has a refresh token of a client that is the person's session.
-    func hasSession(_ account: Int64, client: String) throws -> Bool {
-        let fold = client.folded
-        return try connection.all(Self.refreshTokensOfAccount, .integer(account)) { row in
-            try row.text(SealedTable.refreshToken["client_fold"]) == fold && isOrdinary(row)
-        }.contains(true)
-    }
-
     /// Removes what a session has stored since it began at `start`, in Unix seconds: older tokens, those of a family and
     /// those that are no session stay.
     func deleteRefreshTokens(of account: Int64, client: String, since start: Int64) throws {
