@@ -100,15 +100,10 @@ extension StoreConnection {
 
     private func likeliestValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
         let row = AccountRowID.first(query.account, mask: options.accountRowMask)
-        return try candidateValues(query, scope, acceptsDeclined, .integer(row))
+        return try candidateValues(query, scope, acceptsDeclined) + [.integer(row)]
     }
 
-    private func candidateValues(
-        _ query: TokenQuery,
-        _ scope: String,
-        _ acceptsDeclined: Bool,
-        _ further: Value...
-    ) throws -> [Value] {
+    private func candidateValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
         let tenant = try tenant(query)
         return [
             .text(query.account.key),
@@ -121,7 +116,7 @@ extension StoreConnection {
             .text(Self.firstToken(of: scope)),
             // What was granted for `.default` has other names.
             .optional(acceptsDeclined || Self.asksForDefault(scope) ? scope : nil),
-        ] + further
+        ]
     }
 
     /// Calls `body` with a row unless its account has signed out, which is read of the first row for all of them.
