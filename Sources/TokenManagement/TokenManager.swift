@@ -39,7 +39,7 @@ public final class TokenManager: Sendable {
     /// The nonces of issuers and web APIs.
     let dpopServers = DPoPServers()
 
-    package var decider: TokenDecider<TokenStore> { TokenDecider(store: store, clientID: clientID, options: options) }
+    package var decider: TokenDecider { TokenDecider(store: store, clientID: clientID, options: options) }
 
     /// A manager of one client's tokens in a store.
     public init(
@@ -81,16 +81,15 @@ public final class TokenManager: Sendable {
     }
 
     private func result(for request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
-        let fallback: FallbackToken?
-        switch try await decision(refused == nil ? request : sufficient(request, passingOver: refused)) {
+        let (fallback, isUnderWay): (FallbackToken?, Bool)
+        switch try await course(refused == nil ? request : sufficient(request, passingOver: refused)) {
         case .serve(let result): return result
-        case .fail(let error): throw error
-        case .refresh(_, at: _, fallback: let standIn): fallback = standIn
+        case .refresh(let standIn, let hasBegun): (fallback, isUnderWay) = (standIn, hasBegun)
         }
         try request.requireText()
         let start = now
         do {
-            let shared = sharedRefresh(for: request, insteadOf: refused)
+            let shared = sharedRefresh(for: request, insteadOf: refused, isUnderWay: isUnderWay)
             let patience = request.patience(hasStandIn: fallback != nil)
             let result = try await limited(shared.result(within: patience), request)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
@@ -119,17 +118,15 @@ public final class TokenManager: Sendable {
         return try await store.performRead { [decider] _ in try decider.limited(result, request) }
     }
 
-    /// What is in memory is served at once; to read the file may mean to wait for another process.
-    private func decision(_ request: SilentRequest) async throws -> TokenDecision {
-        if let decision = decider.decideAtOnce(request) { return decision }
-        return try await store.performRead { [decider] _ in try decider.decide(request) }
-    }
-
     /// Unix seconds.
     private var now: Int64 { store.options.now().unixSeconds }
 
     /// The shared refresh that answers `request`: one under way, or a new one.
-    private func sharedRefresh(for request: SilentRequest, insteadOf refused: AccessToken?) -> SharedRefresh {
+    private func sharedRefresh(
+        for request: SilentRequest,
+        insteadOf refused: AccessToken?,
+        isUnderWay: Bool
+    ) -> SharedRefresh {
         let key = SharedRefresh.Key(request, clientID: clientID, insteadOf: refused)
         let (sharedRefresh, isNew) = refreshes.withLock { refreshes in
             let known = refreshes[key]
@@ -148,7 +145,7 @@ public final class TokenManager: Sendable {
             if wasWaitedFor, isAbandoned(sharedRefresh, key) { return }
             let outcome: Result<TokenResult, any Error>
             do {
-                outcome = .success(try await refreshInTurn(request, insteadOf: refused))
+                outcome = .success(try await refreshInTurn(request, insteadOf: refused, isUnderWay: isUnderWay))
             } catch {
                 outcome = .failure(error)
             }
@@ -168,7 +165,11 @@ public final class TokenManager: Sendable {
     }
 
     /// Refreshes when it is this caller's turn, unless another caller refreshed in the meantime.
-    private func refreshInTurn(_ request: SilentRequest, insteadOf refused: AccessToken?) async throws -> TokenResult {
+    private func refreshInTurn(
+        _ request: SilentRequest,
+        insteadOf refused: AccessToken?,
+        isUnderWay: Bool
+    ) async throws -> TokenResult {
         let start = self.now
         // The one that an API refused may have been replaced before this began.
         let before = if let refused { refused } else { try await passedOverToken(request) }
@@ -176,7 +177,8 @@ public final class TokenManager: Sendable {
             of: request.account,
             client: clientID,
             in: store,
-            patience: options.patience
+            patience: options.patience,
+            isUnderWay: isUnderWay
         ) {
             let request = try await sufficient(request, passingOver: before)
             let decision = try await store.performRead { [decider] _ in try decider.decide(request, since: start) }
@@ -201,15 +203,6 @@ public final class TokenManager: Sendable {
         }
     }
 
-    /// The request after a wait: another token than the one that was passed over serves.
-    private func sufficient(
-        _ request: SilentRequest,
-        passingOver before: AccessToken?
-    ) async throws -> SilentRequest {
-        let now = try await passedOverToken(request)
-        return now == nil || now?.secret == before?.secret ? request : request.easier
-    }
-
     private func refreshUnlessServed(
         _ request: SilentRequest,
         inTurn turn: inout RefreshTurn,
@@ -224,7 +217,11 @@ public final class TokenManager: Sendable {
         var choices = 0
         while true {
             let request = try await sufficient(request, passingOver: before)
-            switch try await store.performRead({ [decider] _ in try decider.decide(request, since: since) }) {
+            let expectsToken = turn.wasWaitedFor || choices > 0
+            let decision = try await store.performRead { [decider] _ in
+                try decider.decide(request, since: since, expectsToken: expectsToken)
+            }
+            switch decision {
             case .serve(let result): return result
             case .fail(let error): throw error
             case .refresh(let candidates, at: let authority, fallback: _):
@@ -254,6 +251,7 @@ public final class TokenManager: Sendable {
         defer { metrics.record(ContinuousClock.now - start) }
         let bounded = BoundedTransport(transport, end: start + options.longestRefresh)
         let exchange = RefreshExchange(
+            store: store,
             request: request,
             issuer: try await issuer(authority, over: bounded),
             decider: decider,
@@ -282,17 +280,5 @@ public final class TokenManager: Sendable {
 
     func documents(of authority: Authority, over transport: any HTTPTransport) -> IssuerDocuments {
         IssuerDocuments(of: authority, cachedIn: store, transport: transport, limits: options.limits)
-    }
-
-    /// The token that would serve, did the request not ask for a newer one.
-    ///
-    /// A different stored token is newer, and serves. A claims challenge needs one that was requested with its claims.
-    private func passedOverToken(_ request: SilentRequest) async throws -> AccessToken? {
-        guard request.forcesRefresh || request.minimumLifetime > .zero, request.claims == nil, request.namesAPI
-        else { return nil }
-        let query = decider.query(request.easier)
-        let stored = try await store.performRead { try $0.storedUsableToken(for: query) }
-        guard case .usable(let token, isAging: _) = stored else { return nil }
-        return token
     }
 }

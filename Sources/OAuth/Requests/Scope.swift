@@ -13,10 +13,7 @@ public struct Scope: Sendable {
     public init(_ text: String) {
         var text = text
         // Scope tokens are ASCII; to look for grapheme clusters in them costs more than all the rest of a lookup.
-        let tokens = text.withUTF8 { bytes in
-            bytes.allSatisfy { $0 < 0x80 }
-                ? bytes.split(whereSeparator: Self.isSpace).map { String(decoding: $0, as: UTF8.self) } : nil
-        }
+        let tokens = text.withUTF8 { bytes in bytes.allSatisfy { $0 < 0x80 } ? Self.words(bytes) : nil }
         self.init(tokens ?? text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0) })
     }
 
@@ -40,6 +37,17 @@ public struct Scope: Sendable {
     }
 
     private var folded: Set<Substring> { Set(foldedText.utf8.split(separator: 0x20).map { Substring($0) }) }
+
+    /// Without `split`, whose type the runtime has to look for when a program does this first.
+    private static func words(_ bytes: UnsafeBufferPointer<UInt8>) -> [String] {
+        var words: [String] = []
+        var start = 0
+        for end in 0...bytes.count where end == bytes.count || isSpace(bytes[end]) {
+            if start < end { words.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+            start = end + 1
+        }
+        return words
+    }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 

@@ -20,12 +20,14 @@ enum IssuerDocumentKind: CaseIterable {
 ///
 /// It goes on when a caller is cancelled, as others may wait for it; no request takes longer than its limits.
 final class SharedFetches: Sendable {
-    private struct Key: Hashable {
+    private struct Fetch {
         let kind: IssuerDocumentKind
         let url: String
+        let task: Task<JSONValue.Object, any Error>
     }
 
-    private let tasks = LockedValue<[Key: Task<JSONValue.Object, any Error>]>([:])
+    /// Few at a time: two for each issuer.
+    private let fetches = LockedValue<[Fetch]>([])
 
     /// The document that `fetch` returns, or a fetch from `url` that is under way.
     func document(
@@ -33,15 +35,14 @@ final class SharedFetches: Sendable {
         at url: String,
         _ fetch: @escaping @Sendable () async throws -> JSONValue.Object
     ) async throws -> JSONValue.Object {
-        let key = Key(kind: kind, url: url)
-        let task = tasks.withLock { tasks -> Task<JSONValue.Object, any Error> in
-            if let task = tasks[key] { return task }
+        let task = fetches.withLock { fetches -> Task<JSONValue.Object, any Error> in
+            if let known = fetches.first(where: { $0.kind == kind && $0.url == url }) { return known.task }
             let task = Task {
                 // A later caller finds the document in the store.
-                defer { self.tasks.withLock { $0[key] = nil } }
+                defer { self.fetches.withLock { $0.removeAll { $0.kind == kind && $0.url == url } } }
                 return try await fetch()
             }
-            tasks[key] = task
+            fetches.append(Fetch(kind: kind, url: url, task: task))
             return task
         }
         return try await task.value

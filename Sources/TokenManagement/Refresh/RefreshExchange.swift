@@ -12,13 +12,13 @@ import Foundation
 
 /// One refresh under the lock: intent, request, and the commit of what came of it.
 struct RefreshExchange: Sendable {
+    let store: TokenStore
     let request: SilentRequest
     let issuer: Issuer
-    let decider: TokenDecider<TokenStore>
+    let decider: TokenDecider
     let dpopServers: DPoPServers
     let turn: RefreshTurn
 
-    var store: TokenStore { decider.store }
     var options: TokenManagerOptions { decider.options }
     var now: Int64 { store.options.now().unixSeconds }
 

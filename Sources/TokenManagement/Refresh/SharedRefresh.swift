@@ -17,12 +17,8 @@ package final class SharedRefresh: Sendable {
     private struct State {
         /// Those who wait, or are about to.
         var callers = 0
-        var waiters: [Int: CheckedContinuation<TokenResult, any Error>] = [:]
-        var lastWaiter = 0
+        var waiters: [Waiter] = []
         var outcome: Result<TokenResult, any Error>?
-
-        /// Callers that left before they began to wait, with what they are told.
-        var departed: [Int: any Error] = [:]
     }
 
     private let state = LockedValue(State())
@@ -37,10 +33,10 @@ package final class SharedRefresh: Sendable {
     func finish(_ outcome: Result<TokenResult, any Error>) {
         let waiters = state.withLock { state in
             state.outcome = outcome
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume(with: outcome) }
+        for waiter in waiters { waiter.end(outcome) }
     }
 
     /// Waits until the shared refresh lands.
@@ -48,43 +44,53 @@ package final class SharedRefresh: Sendable {
     /// - Throws: what ended the shared refresh, ``AcquisitionError/Code/timedOut`` after `timeout`,
     ///   `CancellationError`.
     func result(within timeout: Duration) async throws -> TokenResult {
-        let waiter = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
+        let waiter = Waiter()
         let alarm = Task {
             try await Task.sleep(for: timeout.sleepable)
-            leave(waiter, with: AcquisitionError.timedOut)
+            waiter.end(.failure(AcquisitionError.timedOut))
         }
         defer {
             alarm.cancel()
             state.withLock { $0.callers -= 1 }
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { join(waiter, $0) }
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state in
+                    if state.outcome == nil { state.waiters.append(waiter) }
+                    return state.outcome
+                }
+                if let outcome { return continuation.resume(with: outcome) }
+                waiter.wait(continuation)
+            }
         } onCancel: {
-            leave(waiter, with: CancellationError())
+            waiter.end(.failure(CancellationError()))
         }
     }
+}
 
-    private func join(_ waiter: Int, _ continuation: CheckedContinuation<TokenResult, any Error>) {
-        let outcome = state.withLock { state -> Result<TokenResult, any Error>? in
-            if let outcome = state.outcome { return outcome }
-            if let reason = state.departed.removeValue(forKey: waiter) { return .failure(reason) }
-            state.waiters[waiter] = continuation
-            return nil
+/// One caller of a shared refresh, whose wait ends with what comes first: the outcome, its time limit, its cancellation.
+private final class Waiter: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<TokenResult, any Error>?
+        var outcome: Result<TokenResult, any Error>?
+    }
+
+    private let state = LockedValue(State())
+
+    func wait(_ continuation: CheckedContinuation<TokenResult, any Error>) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.continuation = continuation }
+            return state.outcome
         }
         if let outcome { continuation.resume(with: outcome) }
     }
 
-    /// Lets one waiter go; one that has not begun to wait yet goes when it does.
-    private func leave(_ waiter: Int, with error: any Error) {
+    func end(_ outcome: Result<TokenResult, any Error>) {
         let continuation = state.withLock { state in
-            let continuation = state.waiters.removeValue(forKey: waiter)
-            if continuation == nil, state.outcome == nil { state.departed[waiter] = error }
-            return continuation
+            if state.outcome == nil { state.outcome = outcome }
+            return state.continuation.take()
         }
-        continuation?.resume(throwing: error)
+        continuation?.resume(with: outcome)
     }
 }
 
@@ -143,9 +149,17 @@ struct RefreshTurn: Sendable {
         client: String,
         in store: TokenStore,
         patience: Duration,
+        isUnderWay: Bool,
         unless answer: () async throws -> TokenResult?
     ) async throws -> Outcome {
-        switch try await store.refreshLock(of: account, for: .client(client), patience: patience, unless: answer) {
+        let wait = try await store.refreshLock(
+            of: account,
+            for: .client(client),
+            patience: patience,
+            isUnderWay: isUnderWay,
+            unless: answer
+        )
+        return switch wait {
         case .right(let lock): .turn(RefreshTurn(of: account, in: store, patience: patience, lock))
         case .answered(let result): .answered(result)
         }

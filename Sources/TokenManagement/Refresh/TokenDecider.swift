@@ -9,30 +9,42 @@ import Foundation
 #endif
 
 /// Decides a silent request by what the store knows; the manager acts on it, and `explain` prints it.
-package struct TokenDecider<Store: UsableTokenReading>: Sendable {
-    let store: Store
+package struct TokenDecider: Sendable {
+    let store: any UsableTokenReading
     let clientID: String
     let options: TokenManagerOptions
 
-    package init(store: Store, clientID: String, options: TokenManagerOptions) {
+    package init(store: any UsableTokenReading, clientID: String, options: TokenManagerOptions) {
         self.store = store
         self.clientID = clientID
         self.options = options
     }
 
+    /// Decides what to do about a request.
+    ///
     /// A forced refresh ignores throttles of the store's own from before it; those since `start` are answers to requests
-    /// like it.
+    /// like it. Where no token is expected that is good to use, all that decides is asked for at once.
     ///
     /// - Throws: `TokenStoreError`, `AuthorityError`.
-    package func decide(_ request: SilentRequest, since start: Int64? = nil) throws -> TokenDecision {
-        let decision = try unlimited(request, since: start)
+    package func decide(
+        _ request: SilentRequest,
+        since start: Int64? = nil,
+        expectsToken: Bool = true
+    ) throws -> TokenDecision {
+        let decision = try unlimited(request, since: start, expectsToken: expectsToken)
         return options.maximumSessionAge == nil ? decision : try limited(decision, request)
     }
 
     /// The decision however long ago the person signed in.
-    private func unlimited(_ request: SilentRequest, since start: Int64?) throws -> TokenDecision {
+    private func unlimited(
+        _ request: SilentRequest,
+        since start: Int64?,
+        expectsToken: Bool
+    ) throws -> TokenDecision {
         let query = query(request)
-        if !request.passesOverCache, case .usable(let token, isAging: false) = try store.usableToken(for: query) {
+        if expectsToken, !request.passesOverCache,
+            case .usable(let token, isAging: false) = try store.usableToken(for: query)
+        {
             return .serve(result(token, request))
         }
         let found = try store.silentState(for: query) { try Authority(of: $0, requested: request.authority) }
@@ -88,7 +100,7 @@ package struct TokenDecider<Store: UsableTokenReading>: Sendable {
         return query
     }
 
-    fileprivate func result(_ token: AccessToken, _ request: SilentRequest) -> TokenResult {
+    func result(_ token: AccessToken, _ request: SilentRequest) -> TokenResult {
         TokenResult(token, account: request.account, source: .cache)
     }
 
@@ -107,17 +119,6 @@ package struct TokenDecider<Store: UsableTokenReading>: Sendable {
 
     private func isAllowed(_ token: StoredRefreshToken) -> Bool {
         options.usesFamilyTokens || token.clientID.folded == clientID.folded
-    }
-}
-
-extension TokenDecider<TokenStore> {
-    /// The decision to serve a token that is in memory; nil where the file has to be read.
-    func decideAtOnce(_ request: SilentRequest) -> TokenDecision? {
-        // How long ago the person signed in is in the file.
-        guard options.maximumSessionAge == nil, !request.passesOverCache,
-            let token = store.tokenInMemory(for: query(request))
-        else { return nil }
-        return .serve(result(token, request))
     }
 }
 

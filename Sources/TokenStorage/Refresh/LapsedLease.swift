@@ -77,6 +77,12 @@ struct FoundLease {
 
     /// When it ended, in microseconds; nil while it lasts.
     let end: Int64?
+
+    /// What it looks like to who waits for it.
+    var look: RefreshLease.Look {
+        guard holder != nil, !process.isGone else { return .free }
+        return end.map { .lapsed($0) } ?? .held
+    }
 }
 
 extension StoreConnection {
@@ -96,10 +102,6 @@ extension StoreConnection {
 
 extension StoreReading {
     fileprivate func lookAtLease(of account: Account.ID, _ subject: String) throws -> RefreshLease.Look {
-        try read { session in
-            guard let found = try session.lease(of: account, subject), found.holder != nil, !found.process.isGone
-            else { return .free }
-            return found.end.map { .lapsed($0) } ?? .held
-        }
+        try read { session in try session.lease(of: account, subject)?.look ?? .free }
     }
 }

@@ -84,12 +84,18 @@ package final class RefreshLock: Sendable {
         _ subject: Subject,
         from store: TokenStore,
         _ patience: Duration,
+        isUnderWay: Bool,
         unless answer: () async throws -> Answer?
     ) async throws -> RefreshWait<Answer> {
         let end = ContinuousClock.now + patience * 2 + RefreshLease.length + LapsedLease.wait
         // An issuer hardly answers sooner, and each look takes the server's time from the one who refreshes.
-        var pause = Duration.milliseconds(5)
-        var isFirstTry = true
+        var length = Duration.milliseconds(5)
+        func pause() async throws {
+            try await Task.sleep(for: length * Double.random(in: 0.5...1.5))
+            length = min(length * 2, .milliseconds(40))
+        }
+        if isUnderWay { try await pause() }
+        var isFirstTry = !isUnderWay
         var lapsed = LapsedLease()
         while true {
             // Many wait for one lease: a look costs the server little.
@@ -114,8 +120,7 @@ package final class RefreshLock: Sendable {
             }
             guard ContinuousClock.now < end else { throw isRefreshing }
             isFirstTry = false
-            try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
-            pause = min(pause * 2, .milliseconds(25))
+            try await pause()
         }
     }
 
@@ -161,15 +166,24 @@ extension TokenStore {
     /// The same, unless `answer` finds what another's refresh has left; it is asked when the other is done.
     ///
     /// The many that wait for one refresh on a server so need not have the right one after the other, which costs each
-    /// two commits. On a file to have it costs nothing, and nothing is asked.
+    /// two commits. On a file to have it costs nothing, and nothing is asked. Where another was just seen to have it, the
+    /// wait begins without a try.
     package func refreshLock<Answer>(
         of account: Account.ID,
         for subject: RefreshLock.Subject,
         patience: Duration,
+        isUnderWay: Bool = false,
         unless answer: () async throws -> Answer?
     ) async throws -> RefreshWait<Answer> {
         guard let path = location.path else {
-            return try await RefreshLock.lease(account, subject, from: self, patience, unless: answer)
+            return try await RefreshLock.lease(
+                account,
+                subject,
+                from: self,
+                patience,
+                isUnderWay: isUnderWay,
+                unless: answer
+            )
         }
         return .right(try await RefreshLock.acquire(RefreshLock.range(account, subject), of: path, patience))
     }

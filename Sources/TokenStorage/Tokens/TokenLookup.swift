@@ -40,6 +40,13 @@ extension StoreConnection {
         return found.usable.take().map { .usable($0, isAging: found.isAging) }
     }
 
+    /// The same without a look at tokens that are bound to the account's DPoP key.
+    func unboundToken(_ query: TokenQuery) throws -> CachedToken? {
+        var found = FoundTokens()
+        try findBest(query, into: &found)
+        return found.usable.take().map { .usable($0, isAging: found.isAging) }
+    }
+
     /// The access tokens that may answer `query`.
     ///
     /// Those that are bound to the account's DPoP key are looked for where no other serves.

@@ -114,7 +114,8 @@ extension TokenStore: UsableTokenReading {
         try remembering(query) { try storedUsableToken(for: query) }
     }
 
-    private func remembering(_ query: TokenQuery, _ lookUp: () throws -> CachedToken?) throws -> CachedToken? {
+    /// The token for a query that is in memory, or what `lookUp` finds.
+    func remembering(_ query: TokenQuery, _ lookUp: () throws -> CachedToken?) throws -> CachedToken? {
         try query.requireScope()
         if let token = tokenInMemory(for: query) { return .usable(token, isAging: false) }
         guard options.keepsTokensInMemory, let version = try connections.memoryVersion() else { return try lookUp() }

@@ -80,6 +80,7 @@ struct ServerPlanTests {
             _ = try store.cachedToken(for: query("s1"))
             _ = try store.cachedToken(for: query("s2", at: "https://login.microsoftonline.com/common"))
             _ = try store.silentState(for: query("s2")) { _ in try ServerScene.request().authority }
+            _ = try store.refreshOutlook(for: query("s2"))
             _ = try store.idTokens(of: Fixture.account, client: "cid")
             _ = try store.signInState(of: Fixture.account, client: "cid")
             _ = try store.refreshTokens(of: Fixture.account, client: "cid", family: "1")

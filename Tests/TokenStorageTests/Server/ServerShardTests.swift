@@ -131,6 +131,7 @@ struct ServerShardTests {
             _ = try await store.cachedToken(for: query("s1"))
             _ = try await store.cachedToken(for: query("s2", at: "https://login.microsoftonline.com/common"))
             _ = try store.silentState(for: query("s2")) { _ in try ServerScene.request().authority }
+            _ = try store.refreshOutlook(for: query("s2"))
             _ = try await store.signInState(of: Fixture.account, client: "cid")
             _ = try await store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
             _ = try store.consideredTokens(for: query("s1"))
@@ -143,6 +144,7 @@ struct ServerShardTests {
             try await store.save(.signIn(["foci": "1"]), for: request)
             let used = try #require(try await store.refreshTokens(of: Fixture.account, client: "cid").first)
             let right = try await store.refreshLock(of: Fixture.account, for: .client("cid"), patience: .seconds(5))
+            _ = try store.refreshOutlook(for: query("s2"))
             _ = try store.beginRefresh(with: used)
             try await store.save(.new(["refresh_token": "r2", "scope": "s1"]), for: request, refreshing: used)
             await right.release()

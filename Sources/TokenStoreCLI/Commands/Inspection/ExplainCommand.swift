@@ -84,7 +84,7 @@ extension ExplainCommand {
     /// How `token` would decide: of an ID token by its own time, and else by a refresh.
     private func decision(
         on request: SilentRequest,
-        _ decider: TokenDecider<StoreInspection>,
+        _ decider: TokenDecider,
         _ owner: TokenOwner,
         _ again: SignInAgain,
         in store: StoreInspection
