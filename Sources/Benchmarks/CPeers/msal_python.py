@@ -153,6 +153,21 @@ def wait():
     sys.stdin.read()
 
 
+def wait_for_byte():
+    """Says that everything is ready, and waits until there is something on standard input."""
+    print(flush=True)
+    sys.stdin.buffer.raw.read(1)
+
+
+def end(found):
+    """Says that it has a token, and lives on until standard input ends; without a token it ends at once."""
+    if not found or "access_token" not in found:
+        sys.exit(1)
+    print(flush=True)
+    sys.stdin.buffer.raw.read()
+    sys.exit(0)
+
+
 def crowd(path, sample):
     """Signs in two accounts when all processes are ready."""
     cache, sample = shared(path), event(sample)
@@ -184,9 +199,8 @@ def race(path, authority, client, scope):
     app = msal.PublicClientApplication(
         client, oidc_authority=authority, instance_discovery=False, token_cache=shared(path), http_client=Loopback()
     )
-    wait()
-    found = app.acquire_token_silent(scope.split(" "), account=app.get_accounts()[0])
-    sys.exit(0 if found and "access_token" in found else 1)
+    wait_for_byte()
+    end(app.acquire_token_silent(scope.split(" "), account=app.get_accounts()[0]))
 
 
 class ServerCaches:
@@ -260,14 +274,14 @@ def server_begin(server, authority, client, scope, response):
 def server_race(server, authority, client, scope):
     """Asks for a token when all processes are ready."""
     caches = ServerCaches(server)
-    wait()
+    wait_for_byte()
     cache = caches.read("racer")
     app = msal.PublicClientApplication(
         client, oidc_authority=authority, instance_discovery=False, token_cache=cache, http_client=Loopback()
     )
     found = app.acquire_token_silent(scope.split(" "), account=app.get_accounts()[0])
     caches.write("racer", cache)
-    sys.exit(0 if found and "access_token" in found else 1)
+    end(found)
 
 
 def version():

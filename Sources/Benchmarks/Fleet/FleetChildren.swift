@@ -19,7 +19,10 @@ import Musl
 import Darwin
 #endif
 
-/// Asks for the token of the only account, as soon as its standard input ends; says before that it is ready.
+/// Asks for the token of the only account, as soon as there is something on its standard input.
+///
+/// It says before that it is ready, and then that it has the token. Like a server it lives on, until its standard input
+/// ends.
 struct FleetTokenChild: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "fleet-token", shouldDisplay: false)
 
@@ -35,10 +38,12 @@ struct FleetTokenChild: ParsableCommand {
         let store = try TokenStore.open(at: StoreLocation(location), options: options)
         guard let account = try store.accounts().first else { throw BenchFailure("the store has no account") }
         FleetChild.say([1])
-        Gate.wait()
+        Gate.waitForByte()
         let manager = TokenManager(store: store, clientID: BenchIssuer.client, transport: AsyncHTTPTransport())
         let request = SilentRequest(account: account.id, scope: BenchIssuer.scope)
         _ = try AsynchronousWork.run { try await manager.acquireTokenSilently(request) }
+        FleetChild.say([1])
+        Gate.wait()
     }
 }
 

@@ -61,7 +61,7 @@ enum FleetRaceBenchmark: Benchmark {
             let ahead = (index / processesOfNode) * 1_200 / (nodes - 1) - 600
             return ChildProcess.this("fleet-token", address, "--ahead=\(ahead)")
         }
-        return Round(crowd: try Gate.runWhenReady(children), requests: issuer.requests() - before)
+        return Round(crowd: try Gate.runUntilDone(children), requests: issuer.requests() - before)
     }
 }
 

@@ -110,7 +110,7 @@ extension MSALPython {
                 .delay(milliseconds: RaceOutcome.issuerMilliseconds, at: "token", times: nil)
             )
             let crowd = Array(repeating: child(works.race, [cache] + session), count: processes)
-            let ended = try Gate.runWhenReady(crowd)
+            let ended = try Gate.runUntilDone(crowd)
             issuer.provider.faults.removeAll()
             outcome.add(ended, requests: issuer.requests() - before)
         }

@@ -13,7 +13,7 @@ struct Crowd {
     private let start = Stopwatch.now()
 
     struct Ended {
-        /// From the start to the end of each process, which ended well or not.
+        /// From the start to the end of each process, which ended well or not, or to when it was done.
         let seconds: [Double]
         let failed: Int
 
@@ -34,11 +34,22 @@ struct Crowd {
     }
 
     /// Waits for the end of all processes.
-    ///
-    /// Processes are told apart by their pipes, as this process may have other children that are not to be waited for.
     func wait(since start: Double? = nil) throws -> Ended {
-        let start = start ?? self.start
-        var ends = pipes.map { pollfd(fd: $0.reading, events: 0, revents: 0) }
+        Ended(seconds: try times(since: start ?? self.start, events: 0), failed: try failures())
+    }
+
+    /// Waits until each process has printed something more, or has ended, and for the end of all after `end`.
+    func waitUntilDone(since start: Double, _ end: () -> Void) throws -> Ended {
+        let seconds = try times(since: start, events: Int16(POLLIN))
+        end()
+        return Ended(seconds: seconds, failed: try failures())
+    }
+
+    private func failures() throws -> Int { try running.count { try !$0.wait().isSuccess } }
+
+    /// Processes are told apart by their pipes, as this process may have other children that are not to be waited for.
+    private func times(since start: Double, events: Int16) throws -> [Double] {
+        var ends = pipes.map { pollfd(fd: $0.reading, events: events, revents: 0) }
         var seconds = pipes.map { _ in 0.0 }
         var left = ends.count
         while left > 0 {
@@ -53,6 +64,6 @@ struct Crowd {
                 left -= 1
             }
         }
-        return Ended(seconds: seconds, failed: try running.count { try !$0.wait().isSuccess })
+        return seconds
     }
 }

@@ -15,6 +15,12 @@ enum Gate {
         while read(0, &byte, 1) > 0 {}
     }
 
+    /// The same for a child that lives on: the gate opens with a byte for each, and closes when all are done.
+    static func waitForByte() {
+        var byte: UInt8 = 0
+        _ = read(0, &byte, 1)
+    }
+
     /// Starts all `children`, lets them go at once, and waits for them.
     ///
     /// - Returns: how many did not end well.
@@ -34,6 +40,16 @@ enum Gate {
         gate.closeWriting()
         return try crowd.wait(since: start)
     }
+
+    /// The same for children that print something when they are done, and live on until all are.
+    static func runUntilDone(_ children: [ChildProcess]) throws -> Crowd.Ended {
+        let gate = try Pipe()
+        let crowd = try Crowd(children, input: gate.reading)
+        crowd.waitUntilReady()
+        let start = Stopwatch.now()
+        gate.send(Array(repeating: 1, count: children.count))
+        return try crowd.waitUntilDone(since: start) { gate.closeWriting() }
+    }
 }
 
 /// A pipe, neither end of which a child inherits unless it is given to it.
@@ -50,6 +66,8 @@ final class Pipe {
         close(reading)
         closeWriting()
     }
+
+    func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(writing, $0.baseAddress, $0.count) } }
 
     func closeWriting() {
         if writing >= 0 { close(writing) }
