@@ -97,12 +97,13 @@ private struct ServerMigration {
             // The step runs with the owner's rights.
             try connection.requireTrustedSchema(address.schema, at: location)
             if try connection.hasCitus() { try connection.changeTablesOneByOne() }
+            let granted = try ServerRoles.granted(by: connection)
             try connection.execute(step.sql)
+            try ServerRoles.revokeDefaults(on: address.schema, by: connection)
             try connection.recordStep(to: version, step)
             if try connection.isDistributed() { try connection.distributeTables() }
-            for roles in try ServerRoles.granted(by: connection) {
-                try roles.grant(on: address.schema, by: connection)
-            }
+            // The first grants nothing, and takes what everyone may.
+            for roles in [ServerRoles()] + granted { try roles.grant(on: address.schema, by: connection) }
             return true
         }
     }

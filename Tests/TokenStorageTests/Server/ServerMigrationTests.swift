@@ -46,6 +46,30 @@ struct ServerMigrationTests {
         #expect(error?.code == .permission)
     }
 
+    @Test(arguments: [ServerRoles(), ServerRoles(application: "trusted", audit: "certified")])
+    func `a new table is for the roles of the store alone, whatever it comes with`(roles: ServerRoles) throws {
+        var scene = try ServerScene()
+        try scene.create(granting: roles)
+        scene.options.serverSchema = newer()
+        let other = "n\(scene.schema)"
+        try scene.server.connect().execute(
+            """
+            CREATE ROLE \(other);
+            ALTER DEFAULT PRIVILEGES IN SCHEMA \(scene.schema)
+                GRANT ALL ON TABLES TO trusted, certified, \(other), PUBLIC
+            """
+        )
+        try TokenStore.migrate(at: scene.location, options: scene.options)
+        for role in ["certified", other, "public"] {
+            let may = "has_table_privilege('\(role)', '\(scene.schema).extra', 'SELECT')"
+            #expect(try scene.count("SELECT \(may)::int") == 0, "\(role) may read a new table")
+        }
+        let may = "has_table_privilege('trusted', '\(scene.schema).extra', 'INSERT')"
+        #expect(try scene.count("SELECT \(may)::int") == (roles.application == nil ? 0 : 1))
+        let mayRead = "has_column_privilege('certified', 'account', 'username', 'SELECT')"
+        #expect(try scene.count("SELECT \(mayRead)::int") == (roles.audit == nil ? 0 : 1))
+    }
+
     @Test func `programs of the version before go on unless a step shuts them out`() throws {
         var scene = try ServerScene()
         try scene.create()

@@ -12,16 +12,24 @@ struct Command {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
 
         var json: [String: Any] {
-            get throws { try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:] }
+            get throws { try Self.object(output) }
         }
 
         /// The `error` object of standard error.
         var errorJSON: [String: Any] {
-            get throws {
-                let document = try JSONSerialization.jsonObject(with: Data(error.utf8)) as? [String: Any]
-                return document?["error"] as? [String: Any] ?? [:]
+            get throws { try Self.object(error)["error"] as? [String: Any] ?? [:] }
+        }
+
+        private static func object(_ text: String) throws -> [String: Any] {
+            do {
+                return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+            } catch {
+                throw NoJSON(text: text)
             }
         }
+
+        /// What was printed, for the report of a test.
+        private struct NoJSON: Error { let text: String }
     }
 
     static let binary: String = {
