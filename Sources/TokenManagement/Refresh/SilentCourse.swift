@@ -15,7 +15,7 @@ extension TokenManager {
     ///
     /// What is in memory is served at once; to read the store may mean to wait for another process.
     ///
-    /// - Throws: `TokenStoreError`, `AuthorityError`, and the ``AcquisitionError`` that is all there is to get.
+    /// - Throws: `TokenStoreError`, `AuthorityError`; ``AcquisitionError`` where there is neither a token nor a refresh.
     func course(_ request: SilentRequest) async throws -> SilentCourse {
         let decider = decider
         // How long ago the person signed in is in the store.
@@ -34,12 +34,14 @@ extension TokenStore {
         _ decider: TokenDecider,
         _ options: TokenManagerOptions
     ) throws -> SilentCourse {
-        switch try request.isPlain(options) ? refreshOutlook(for: decider.query(request)) : .unclear {
+        let mayHaveToken: Bool
+        switch try request.isPlain(options) ? refreshOutlook(for: decider.query(request)) : .unclear(mayHaveToken: true)
+        {
         case .usable(let token): return .serve(decider.result(token, request))
         case .refreshable(let isUnderWay): return .refresh(fallback: nil, isUnderWay: isUnderWay)
-        case .unclear: break
+        case .unclear(let may): mayHaveToken = may
         }
-        switch try decider.decide(request) {
+        switch try decider.decide(request, expectsToken: mayHaveToken) {
         case .serve(let result): return .serve(result)
         case .refresh(_, at: _, let fallback): return .refresh(fallback: fallback, isUnderWay: false)
         case .fail(let error): throw error
@@ -48,7 +50,8 @@ extension TokenStore {
 }
 
 extension SilentRequest {
-    /// Whether any bearer token of the account's own issuer will do, and nothing in its place.
+    /// Whether a few questions may decide it: any bearer token of the account's own issuer will do, and the options ask
+    /// for nothing else.
     fileprivate func isPlain(_ options: TokenManagerOptions) -> Bool {
         options.maximumSessionAge == nil && !options.allowsExtendedLifetime && options.dpop == .off
             && !passesOverCache && authority == nil && keyID == nil && tokenType == "Bearer"

@@ -89,10 +89,10 @@ package final class RefreshLock: Sendable {
     ) async throws -> RefreshWait<Answer> {
         let end = ContinuousClock.now + patience * 2 + RefreshLease.length + LapsedLease.wait
         // An issuer hardly answers sooner, and each look takes the server's time from the one who refreshes.
-        var length = Duration.milliseconds(5)
+        var interval = Duration.milliseconds(5)
         func pause() async throws {
-            try await Task.sleep(for: length * Double.random(in: 0.5...1.5))
-            length = min(length * 2, .milliseconds(40))
+            try await Task.sleep(for: interval * Double.random(in: 0.5...1.5))
+            interval = min(interval * 2, .milliseconds(40))
         }
         if isUnderWay { try await pause() }
         var isFirstTry = !isUnderWay

@@ -13,18 +13,21 @@ package enum RefreshOutlook: Sendable {
     /// There is none, and nothing speaks against a refresh: whoever has the right to it looks at the rest.
     case refreshable(isUnderWay: Bool)
 
-    /// ``StoreReading/silentState(for:at:)`` says more.
-    case unclear
+    /// All that the store knows has to be looked at; a token that is good to use may be there.
+    case unclear(mayHaveToken: Bool)
 }
 
 extension TokenStore {
     /// What a server has for an ordinary query: one for the account's own authority, and a bearer token.
     ///
-    /// A file is asked for everything at once, which costs little there, and the answer is ``RefreshOutlook/unclear``.
+    /// A file is asked for everything at once, which costs little there, and the answer is ``RefreshOutlook/unclear(mayHaveToken:)``.
     package func refreshOutlook(for query: TokenQuery) throws -> RefreshOutlook {
-        guard location.path == nil else { return .unclear }
+        guard location.path == nil else { return .unclear(mayHaveToken: true) }
         let found = try remembering(query) { try read { try $0.unboundToken(query) } }
-        if case .usable(let token, let isAging) = found { return isAging ? .unclear : .usable(token) }
+        // One that is worth refreshing is looked at with all the rest.
+        if case .usable(let token, let isAging) = found {
+            return isAging ? .unclear(mayHaveToken: false) : .usable(token)
+        }
         return try read { try $0.refreshOutlook(query) }
     }
 }
@@ -32,25 +35,27 @@ extension TokenStore {
 extension StoreConnection {
     fileprivate func refreshOutlook(_ query: TokenQuery) throws -> RefreshOutlook {
         let subject = RefreshLock.Subject.client(query.clientID).name
-        guard let lease = try lease(of: query.account, subject) else { return .unclear }
-        if lease.look == .held {
-            // Who has the lease has looked at all the rest. But a token that is bound to a key may be good to use.
-            let isBound = try isBound(lease.account, client: query.clientID)
-            return isBound ? .unclear : .refreshable(isUnderWay: true)
-        }
-        let isPlain = try connection.integer(Self.plainToken, .integer(lease.account), .text(subject)) != nil
-        return isPlain ? .refreshable(isUnderWay: false) : .unclear
+        guard let lease = try lease(of: query.account, subject) else { return .unclear(mayHaveToken: true) }
+        let isHeld = lease.look == .held
+        let values: [Value] = [.integer(lease.account), .text(subject), .integer(isHeld ? 1 : 0)]
+        let isPlain = try connection.first(Self.plainToken, values) { _ in true } ?? false
+        // One that is bound to a key may be good to use.
+        return isPlain ? .refreshable(isUnderWay: isHeld) : .unclear(mayHaveToken: true)
     }
 
     /// Finds a refresh token that the client has of its own, where nothing forbids its use or binds it to a key.
     ///
-    /// A sign-out leaves none.
+    /// Where another has the lease (?3 is 1) a use that is noted is that one's. Whether what is found was altered is for
+    /// the whole decision.
     private static let plainToken = SQL(
         """
         SELECT 1 FROM refresh_token r WHERE r.account_id = ?1 AND r.client_fold = ?2
+            AND NOT EXISTS (
+                SELECT 1 FROM account_state t WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.state = 'signed_out'
+            )
             AND NOT EXISTS (SELECT 1 FROM throttle t WHERE t.account_id = ?1 AND t.client_fold = ?2)
-            AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.account_id = ?1)
             AND NOT EXISTS (SELECT 1 FROM dpop_key t WHERE t.account_id = ?1 AND t.client_fold = ?2)
+            AND (CAST(?3 AS bigint) = 1 OR NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE t.account_id = ?1))
         LIMIT 1
         """
     )

@@ -42,9 +42,6 @@ extension StoreConnection {
         values(.text(account.key), .text(account.issuer), .text(client.folded), of: account)
     }
 
-    /// Whether the tokens of an account row at a client are bound to a key.
-    func isBound(_ account: Int64, client: String) throws -> Bool { try keyRow(account, client: client) != nil }
-
     /// Whether the tokens of an account row at a client are bound to the key of this thumbprint.
     func isBound(_ account: Int64, client: String, to thumbprint: String) throws -> Bool {
         try keyRow(account, client: client)?.thumbprint == thumbprint

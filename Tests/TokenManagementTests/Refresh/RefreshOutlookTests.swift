@@ -70,15 +70,40 @@ struct RefreshOutlookTests {
         await lock.release()
     }
 
-    @Test func `who may not refresh is told so, and takes no lease`() async throws {
-        let scene = try scene()
-        scene.expire()
+    /// Has the store keep that a request failed, for a minute.
+    private func throttle(_ scene: OpenScene) throws -> StoredRefreshToken {
         var consequence = RefreshConsequence(token: .unspent)
         let now = scene.clock.seconds
         consequence.throttle = Throttle(beganAt: now, expiresAt: now + 60, failure: JSONValue.Object())
         let query = scene.manager().decider.query(SilentRequest(account: scene.account, scope: "read"))
         let token = try refreshToken(scene)
         try scene.store.endRefresh(with: token, of: query, authority: scene.issuer.issuer, consequence)
+        return token
+    }
+
+    @Test func `a refresh of another keeps nobody waiting who may not refresh`() async throws {
+        let scene = try scene()
+        scene.expire()
+        let lock = try await lock(scene)
+        _ = try throttle(scene)
+        #expect(try outlook(scene) == .unclear)
+        #expect(try await scene.failure()?.isThrottled == true)
+        // Documents of MSAL for Apple's systems sign out an account whose tokens stay.
+        try scene.store.sql("DELETE FROM throttle")
+        try signOut(scene)
+        #expect(try outlook(scene) == .unclear)
+        #expect(try await scene.failure()?.interaction == .signedOut)
+        await lock.release()
+    }
+
+    private func signOut(_ scene: OpenScene) throws {
+        try scene.store.withWriter { try $0.update("account_state", set: "state = 'signed_out'") }
+    }
+
+    @Test func `who may not refresh is told so, and takes no lease`() async throws {
+        let scene = try scene()
+        scene.expire()
+        let token = try throttle(scene)
         #expect(try outlook(scene) == .unclear)
         #expect(try await scene.failure() != nil)
         try await scene.store.removeRefreshToken(token)
@@ -94,6 +119,9 @@ struct RefreshOutlookTests {
         #expect(try outlook(scene) == .unclear)
         try scene.store.sql("DELETE FROM refresh_attempt")
         #expect(try outlook(scene) == .refreshable)
+        try signOut(scene)
+        #expect(try outlook(scene) == .unclear)
+        #expect(try await scene.failure()?.interaction == .signedOut)
         try await scene.store.removeAccount(scene.account, client: OpenScene.client)
         #expect(try outlook(scene) == .unclear)
         #expect(try await scene.failure()?.interaction == .signedOut)
