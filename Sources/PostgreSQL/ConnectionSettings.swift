@@ -43,6 +43,10 @@ struct ConnectionSettings {
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
         let query = rest.dropFirst(authority.count + path.count + 1)
+        // An unescaped slash in a password ends it early: its rest would pass for hosts and a database, and be shown.
+        guard !path.contains("@") else {
+            throw ServerAddress.refused("an @ follows a slash; write @ and / in a password or a name as %40 and %2F")
+        }
         try readAuthority(authority)
         if path.count > 1 { try set("dbname", Self.decoded(path.dropFirst())) }
         try readQuery(query)

@@ -24,6 +24,15 @@ struct ServerAddressTests {
         }
     }
 
+    @Test(arguments: ["postgresql://web:p@ss/w0rd@127.0.0.1/db", "postgresql://web:12345/w0rd@127.0.0.1/db"])
+    func `a password with a slash is asked to be escaped, and not repeated`(text: String) throws {
+        for origin in [ServerAddress.Origin.argument, .environment] {
+            let problem = problem(text, origin: origin)
+            #expect(problem.contains("%2F"))
+            for part in ["@ss", "12345", "w0rd"] { #expect(!problem.contains(part)) }
+        }
+    }
+
     @Test func `an address names hosts, ports, database, schema and pooler`() throws {
         let found = try address(
             "postgresql://me@db1.example,db2.example:5433,[2001:db8::1]:5434/my%20store?schema=tenant_1&pooler=transaction"

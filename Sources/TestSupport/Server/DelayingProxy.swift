@@ -61,6 +61,11 @@ package final class DelayingProxy: Sendable {
         let next: Int?
     }
 
+    /// Lets nothing more pass on the connections that there are, none of which ends; new ones are as before.
+    package func silence() {
+        for connection in connections.withLock(\.self) { connection.isSilent.withLock { $0 = true } }
+    }
+
     /// Whether a cut is still to come.
     package var isArmed: Bool { armed.withLock { $0 != nil } }
 
@@ -93,6 +98,7 @@ package final class DelayingProxy: Sendable {
 
     private func forwardRequests(_ connection: Connection, _ line: Line) {
         while let bytes = LoopbackSocket.receive(connection.client) {
+            if connection.isSilent.withLock(\.self) { continue }
             sent.withLock { $0 += 1 }
             let isRoundTrip = connection.hasHeard.exchange(false)
             if isRoundTrip { trips.withLock { $0 += 1 } }
@@ -122,6 +128,7 @@ package final class DelayingProxy: Sendable {
 
     private static func forwardAnswers(_ connection: Connection, _ line: Line) {
         while let bytes = LoopbackSocket.receive(connection.server) {
+            if connection.isSilent.withLock(\.self) { continue }
             // The first byte of an answer shows that the commit is made.
             guard !connection.swallowsAnswers.withLock(\.self) else { break }
             line.put(bytes)
@@ -135,6 +142,7 @@ package final class DelayingProxy: Sendable {
         let client: Int32
         let server: Int32
         let swallowsAnswers = LockedValue(false)
+        let isSilent = LockedValue(false)
         let hasHeard = LockedValue(true)
 
         init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }

@@ -16,6 +16,10 @@ final class RefreshLease: Sendable {
     /// How soon a renewal that failed is tried again: a waiter allows the holder ``LapsedLease/wait`` for it.
     private static let retryInterval = DispatchTimeInterval.milliseconds(500)
 
+    /// How long a renewal waits on one connection, which may be dead although the server is there: then there is time
+    /// for another one before the lease ends.
+    fileprivate static let renewalPatience = Duration.seconds(2)
+
     /// How long before its end, by the clock of this machine, the holder sends nothing any more.
     private static let margin = Duration.seconds(1)
 
@@ -221,9 +225,14 @@ extension TokenStore {
 
     /// - Returns: whether it was still there.
     fileprivate func renewLease(_ holder: [UInt8], of account: Account.ID) throws -> Bool {
-        try writeLease { session in
+        var isFirstTry = true
+        return try writeLease { session in
             let values = session.values(.blob(holder), .integer(Self.seconds), of: account)
-            return try session.connection.changing(Self.renewal, values) > 0
+            let (connection, usual) = (session.connection, session.connection.busyTimeout)
+            // One that is dead although the server is there; a slow server has the usual time at the second try.
+            let patience = isFirstTry ? min(usual, RefreshLease.renewalPatience) : usual
+            isFirstTry = false
+            return try connection.withBusyTimeout(patience) { try connection.changing(Self.renewal, values) > 0 }
         }
     }
 

@@ -63,9 +63,10 @@ struct PurgeCommand: ParsableCommand {
         do {
             try purge()
         } catch let error as TokenStoreError where error.remedy?.code == .finishMove {
-            let place = try arguments.location.fullDescription.shellWord
+            let location = try arguments.location
             throw CommandFailure(error).hinting(
-                "run its 'tokenstore copy' again to finish it, or take it back with 'tokenstore copy --undo \(place)'"
+                "run its 'tokenstore copy' again to finish it, or take it back with "
+                    + "'tokenstore copy --undo \(location.fullDescription.shellWord)'\(location.undoingRole)"
             )
         }
     }

@@ -1,5 +1,11 @@
 import OAuth
 import Sealing
+import TokenStorage
+
+extension StoreLocation {
+    /// Behind a command that takes a move back: who may.
+    var undoingRole: String { path == nil ? ", with the role that owns the tables" : "" }
+}
 
 extension Remedy {
     /// What to do, in words for the command line: the library's, with the command or the option where there is one.
@@ -21,7 +27,10 @@ extension Remedy {
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
         case .undoMove:
-            path.map { "if nobody moved it, take that back with 'tokenstore copy --undo \($0.shellWord)'" } ?? advice
+            path.map {
+                let role = (try? StoreLocation($0))?.undoingRole ?? ""
+                return "if nobody moved it, take that back with 'tokenstore copy --undo \($0.shellWord)'" + role
+            } ?? advice
         case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
         case .changeKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? "\(advice) with \(keyOption)"
         case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice

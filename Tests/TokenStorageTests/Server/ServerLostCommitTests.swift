@@ -53,6 +53,30 @@ struct ServerLostCommitTests {
         }
     }
 
+    @Test func `a lease is renewed by another connection where the one at hand is dead`() async throws {
+        let scene = try ServerScene()
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let proxy = try DelayingProxy(to: scene.server.port)
+        defer { proxy.stop() }
+        let store = try await TokenStore.open(
+            at: scene.location(as: "trusted", port: proxy.port),
+            options: scene.options
+        )
+        try await store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+        let account = try #require(try await store.accounts().first).id
+        let lock = try await store.refreshLock(of: account, for: .client("cid"), patience: .seconds(60))
+        proxy.silence()
+        // Three seconds after its end another takes it.
+        let late = "SELECT count(*) FROM refresh_lease WHERE ends_at < clock_timestamp() - interval '3 seconds'"
+        let limit = ContinuousClock.now + .seconds(12)
+        while ContinuousClock.now < limit {
+            try #require(try scene.count(late) == 0)
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        try await lock.requireHeld()
+        await lock.release()
+    }
+
     @Test func `a lease is one's own`() async throws {
         let scene = try Scene()
         let account = try scene.signIn()

@@ -51,6 +51,22 @@ extension StoreConnection {
         SELECT 1::bigint WHERE has_column_privilege('store'::text, 'moved_to'::text, 'UPDATE'::text)
         """
 
+    /// Makes sure that the role may give up the key of marks that is left of earlier accounts, before the source is
+    /// frozen.
+    func requireFillable() throws {
+        guard connection.isServer, try rowCount([.markKey]) != 0, try connection.integer(Self.mayHoldWriters) == nil
+        else { return }
+        throw TokenStoreError(
+            .access,
+            "the role of \(location) may not fill a store that was used before",
+            Remedy(.checkPermissions, "name the role that owns its tables")
+        )
+    }
+
+    private static let mayHoldWriters: StaticString = """
+        SELECT 1::bigint WHERE has_table_privilege('store'::text, 'UPDATE, DELETE, TRUNCATE'::text)
+        """
+
     /// The keys, also of a store that was opened without them.
     private func availableKeys() throws -> KeyRing {
         if let keyRing { return keyRing }

@@ -35,6 +35,7 @@ struct StoreCopying {
             if let frozen { try noteFinish(of: frozen.move, accounts: totals.accounts) }
             return CopyReport(totals, wasDone: true)
         }
+        if frozen == nil, mark.last == 0 { try store.read { try $0.requireFillable() } }
         var move = frozen?.move
         if let open, !keepsSource { move = try freeze(open, progress) }
         open?.close()

@@ -224,6 +224,33 @@ struct CopyTests {
         }
     }
 
+    @Test func `a role that may not fill the target is told before the source is frozen`() throws {
+        let scene = try Scene()
+        try TokenStore.create(
+            at: scene.server.location,
+            options: scene.server.options,
+            granting: ServerRoles(application: "trusted")
+        )
+        let target = try scene.server.location(as: "trusted")
+        // The key of marks stays of an account that was there.
+        let store = try TokenStore.open(at: target, options: scene.server.options)
+        try store.save(ServerScene.response("u9", token: "a"), for: ServerScene.request())
+        #expect(try store.purge(.all).accounts == 1)
+        store.close()
+        expectCode(.access) {
+            try TokenStore.copy(
+                from: scene.file.location,
+                to: target,
+                reading: scene.file.options,
+                writing: scene.server.options
+            )
+        }
+        let account = try #require(try scene.file.store.accounts().first).id
+        try scene.file.store.setTags(["a": "b"], of: account)
+        try scene.move()
+        #expect(try scene.server.open().accounts().count == 3)
+    }
+
     @Test func `a refresh whose answer is yet to come keeps a store where it is`() throws {
         let scene = try Scene()
         let account = try #require(try scene.file.store.accounts().first).id
