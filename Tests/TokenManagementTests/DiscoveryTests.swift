@@ -233,6 +233,12 @@ struct DiscoveryTests {
         #expect(authority.metadataURLs == [url])
     }
 
+    @Test func `AD FS has its metadata where its issuer says`() throws {
+        let authority = try Authority(parsing: "https://fs.contoso.example/adfs/")
+        #expect(authority.metadataURLs == ["https://fs.contoso.example/adfs/.well-known/openid-configuration"])
+        #expect(authority.mayBe("https://fs.contoso.example/adfs"))
+    }
+
     @Test func `the OpenID address of the metadata is tried before the one of RFC 8414`() throws {
         let urls = try Authority(issuer: "https://id.example/a/b/").metadataURLs
         #expect(

@@ -81,11 +81,29 @@ package struct ClientInfo: Hashable, Sendable {
     /// Nothing signs it. A host that is not known to be Microsoft's may be that of many issuers, so that the issuer of
     /// the ID token has to name the tenant.
     package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
-        guard request.authority.issuer == nil, let info = response.clientInfo.flatMap(ClientInfo.init(decoding:)),
+        guard request.authority.issuer == nil, let sent = response.clientInfo.flatMap(ClientInfo.init(decoding:)),
+            let info = sent.naming(claims?.objectID ?? claims?.userID),
             Self.isBacked(utid: info.utid, by: claims, at: request.authority.environment)
         else { return nil }
         self = info
     }
+
+    private init(uid: String, utid: String, rawValue: String) {
+        (self.uid, self.utid, self.rawValue) = (uid, utid, rawValue)
+    }
+
+    /// The same with `user` before a user flow that stands alone; nil where nobody is named.
+    ///
+    /// Azure AD B2C leaves the user out, as in `-b2c_1a_signin`, where a custom policy has no object id: all who sign
+    /// in there would be one account.
+    private func naming(_ user: String?) -> ClientInfo? {
+        guard Self.isUserFlowAlone(uid) else { return self }
+        guard let user, !user.isEmpty else { return nil }
+        return ClientInfo(uid: user + uid, utid: utid, rawValue: rawValue)
+    }
+
+    /// Whether a user's id names a user flow and no user.
+    package static func isUserFlowAlone(_ uid: String) -> Bool { uid.folded.utf8.starts(with: "-b2c_1".utf8) }
 
     /// Whether the host is Microsoft's, or the issuer that an ID token comes from has the tenant in its path.
     static func isBacked(utid: String, by claims: Claims?, at host: String) -> Bool {

@@ -3,7 +3,11 @@ package import OAuth
 extension Authority {
     /// Where the metadata is published, the likeliest address first.
     package var metadataURLs: [String] {
-        guard let issuer else { return ["\(url)/v2.0/.well-known/openid-configuration"] }
+        guard let issuer else {
+            // AD FS, which MSAL knows by this address, has one version.
+            let version = tenant == "adfs" && userFlow == nil ? "" : "/v2.0"
+            return ["\(url)\(version)/.well-known/openid-configuration"]
+        }
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
         let path = base.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" }
         let root = base.dropLast(path.count)

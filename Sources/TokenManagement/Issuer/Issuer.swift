@@ -108,8 +108,23 @@ extension Authority {
         self = requested.replacing(tenant: tenant.lowercased())
     }
 
+    /// The user flow of a tenant whose issuer is `https://HOST/TENANT/v2.0/`; nil for any other issuer.
+    private init?(tenantIssuer issuer: String, userFlow: String?) {
+        guard let userFlow, let flow = try? Authority(parsing: issuer, userFlow: userFlow), let tenant = flow.tenant,
+            ClientInfo.isTenantID(tenant),
+            ["", "/"].contains(where: { issuer == "\(flow.scheme)://\(flow.environment)/\(tenant)/v2.0\($0)" })
+        else { return nil }
+        self = flow
+    }
+
     private init(home account: Account) throws {
         if account.id.hasIssuer {
+            // Without client_info an account of a user flow at a customer's domain is known by its issuer, whose
+            // address has the tenant alone.
+            if let flow = Self(tenantIssuer: account.id.issuer, userFlow: account.userFlow) {
+                self = flow
+                return
+            }
             try self.init(issuer: account.id.issuer)
             return
         }

@@ -132,6 +132,13 @@ extension StoreConnection {
         {
             return true
         }
+        // An earlier version took a user flow alone for the user.
+        if let info = identity.clientInfo, let known = ClientInfo.parts(of: account.homeAccountID),
+            ClientInfo.isUserFlowAlone(known.uid), info.uid.folded.hasSuffix(known.uid.folded),
+            info.utid.folded == known.utid.folded, let local = identity.claims?.localAccountID
+        {
+            return try hasLocalAccount(local, account: row)
+        }
         // An earlier version took whatever `sub` said.
         if let subject = identity.claims?.subject, account.named(subject) == account { return true }
         // Without client_info the answer names the user by other claims than the id was made of.

@@ -129,5 +129,32 @@ struct IdentityTests {
         #expect(authority.url == "https://t.b2clogin.com/tfp/\(Self.tenant)/b2c_1_x")
     }
 
+    @Test(arguments: [
+        ("https://id.harbor.example/\(tenant)/v2.0/", "https://id.harbor.example/tfp/\(tenant)/b2c_1_x"),
+        (
+            "https://id.harbor.example/tfp/\(tenant)/b2c_1_x/v2.0/",
+            "https://id.harbor.example/tfp/\(tenant)/b2c_1_x/v2.0/"
+        ),
+    ])
+    func `an account of a user flow at a domain of its own is refreshed there without client_info`(
+        issuer: String,
+        url: String
+    ) throws {
+        let account = Account(
+            id: Account.ID(issuer: issuer, homeAccountID: "s"),
+            environment: "id.harbor.example",
+            issuer: issuer,
+            username: "",
+            name: nil,
+            userFlow: "b2c_1_x",
+            uid: nil,
+            utid: nil,
+            tenantProfiles: [TenantProfile(tenantID: Self.tenant, localAccountID: "s", isHome: true)]
+        )
+        let authority = try Authority(of: account, requested: nil)
+        #expect(authority.url == url)
+        #expect(authority.vouches(for: account.id))
+    }
+
     private static let tenant = "7c2f6d1e-5a43-4b8f-9d10-0e6b1a2c3d4e"
 }

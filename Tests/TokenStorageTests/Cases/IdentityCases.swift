@@ -51,6 +51,25 @@ struct IdentityCases {
         #expect(Set(try fixture.store.accounts().map(\.id.homeAccountID)) == ["oid-mara", "oid-tome"])
     }
 
+    @Test func `users whom client_info of a custom policy leaves out are told apart by the ID token`() throws {
+        let fixture = try TestStore()
+        let authority = "https://harbor.b2clogin.com/tfp/harbor.onmicrosoft.com/B2C_1A_SignIn"
+        for user in ["mara", "tome"] {
+            let claims: JSONValue = [
+                "iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": .string(user), "tfp": "B2C_1A_SignIn",
+            ]
+            let response = try TokenResponse.signIn([
+                "client_info": .string(Fixture.clientInfo("-b2c_1a_signin", "t9")),
+                "id_token": .string(Fixture.idToken(claims)),
+            ])
+            try fixture.signIn(response, at: authority)
+        }
+        let accounts = try fixture.store.accounts()
+        #expect(Set(accounts.map(\.id.homeAccountID)) == ["mara-b2c_1a_signin.t9", "tome-b2c_1a_signin.t9"])
+        #expect(accounts.allSatisfy { $0.userFlow == "b2c_1a_signin" && $0.utid == "t9" })
+        #expect(try fixture.rows("RefreshToken").count == 2)
+    }
+
     @Test func `client_info that names another user flow than the ID token is refused`() throws {
         let fixture = try TestStore()
         try fixture.signIn(b2cResponse("B2C_1_SignIn"), at: Self.b2cAuthority)
