@@ -20,7 +20,8 @@ package enum RefreshOutlook: Sendable {
 extension TokenStore {
     /// What a server has for an ordinary query: one for the account's own authority, and a bearer token.
     ///
-    /// A file is asked for everything at once, which costs little there, and the answer is ``RefreshOutlook/unclear(mayHaveToken:)``.
+    /// A file is asked for everything at once, which costs little there: its answer is
+    /// ``RefreshOutlook/unclear(mayHaveToken:)``.
     package func refreshOutlook(for query: TokenQuery) throws -> RefreshOutlook {
         guard location.path == nil else { return .unclear(mayHaveToken: true) }
         let found = try remembering(query) { try read { try $0.unboundToken(query) } }
