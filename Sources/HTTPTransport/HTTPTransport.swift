@@ -44,6 +44,9 @@ extension HTTPRequest {
     /// Whether its method or its sender says so ([RFC 9110
     /// §9.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2)).
     var mayBeRepeated: Bool { isIdempotent || method == "GET" || method == "HEAD" }
+
+    /// The server, as an error names it; the request where its address names none.
+    package var server: String { WebAddress(secure: url)?.name ?? description }
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
@@ -144,4 +147,9 @@ public struct HTTPLimits: Hashable, Sendable {
 
     /// For web APIs: thirty seconds and sixteen megabytes.
     public static let webAPI = HTTPLimits(head: .seconds(30), total: .seconds(30), bodySize: 1 << 24)
+
+    /// The same for a request that has no more than `time`.
+    package func shortened(to time: Duration) -> HTTPLimits {
+        HTTPLimits(head: min(head, time), total: min(total, time), bodySize: bodySize)
+    }
 }

@@ -18,7 +18,7 @@ public struct ResendCodeErrorKind: NativeAuthErrorKind {
     public var advice: String {
         switch self {
         case .browserRequired: "go on in a browser"
-        default: "try again in a while"
+        default: "enter the newest code, or start again"
         }
     }
 }

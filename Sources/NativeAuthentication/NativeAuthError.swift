@@ -111,6 +111,9 @@ extension NativeAuthError {
         if refusal?.needsNewPassword ?? false {
             return .signIn("reset the password, then sign in with the new one")
         }
+        if Kind.self == ResendCodeErrorKind.self, refusal?.code == .expiredToken {
+            return Remedy(.retry, "start again")
+        }
         if kind == .generalError, refusal?.suberror == "provider_blocked_by_rep" {
             return Remedy(.answerAgain, "the method is blocked, choose another")
         }

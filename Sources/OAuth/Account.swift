@@ -119,16 +119,7 @@ extension Account.ID {
     }
 
     /// Whether the authority is an issuer; else it is a host, or the name of a group of hosts.
-    package var hasIssuer: Bool {
-        // Over the bytes: a search through characters costs more than the rest of a lookup.
-        var issuer = issuer
-        return issuer.withUTF8 { bytes in
-            bytes.indices.dropFirst(2).contains { index in
-                bytes[index] == UInt8(ascii: "/") && bytes[index - 1] == UInt8(ascii: "/")
-                    && bytes[index - 2] == UInt8(ascii: ":")
-            }
-        }
-    }
+    package var hasIssuer: Bool { issuer.isIssuer }
 
     /// Whether the case of letters does not count in the id.
     ///
@@ -195,7 +186,7 @@ package struct AccountIdentity: Hashable, Sendable {
         if Cloud.contains(environment) { return Cloud.group(of: environment) }
         guard isClientInfo else {
             // An issuer is an address. Another text could be the name of a group of hosts.
-            guard let issuer, Account.ID(issuer: issuer, homeAccountID: "").hasIssuer else { return environment.folded }
+            guard let issuer, issuer.isIssuer else { return environment.folded }
             return issuer
         }
         // MSAL for Python drops the port of a host, which its issuer still names.
@@ -207,12 +198,26 @@ package struct AccountIdentity: Hashable, Sendable {
     package var userFlowOfUID: String? { uid.flatMap(ClientInfo.userFlow(ofUID:)) }
 }
 
+extension String {
+    /// Whether it is the address of an issuer; else it is a host, or the name of a group of hosts.
+    package var isIssuer: Bool {
+        // Over the bytes: a search through characters costs more than the rest of a lookup.
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.indices.dropFirst(2).contains { index in
+                bytes[index] == UInt8(ascii: "/") && bytes[index - 1] == UInt8(ascii: "/")
+                    && bytes[index - 2] == UInt8(ascii: ":")
+            }
+        }
+    }
+}
+
 extension TokenRequest {
     /// The issuer of an ID token with these claims: the one that was asked, where they name none that is an address.
     ///
     /// Google leaves `https://` out for older clients, and means the same accounts (OpenID Connect Core §15.6.2).
     package func issuer(of claims: Claims?) -> String? {
-        guard let named = claims?.issuer, Account.ID(issuer: named, homeAccountID: "").hasIssuer else {
+        guard let named = claims?.issuer, named.isIssuer else {
             return authority.issuer ?? claims?.issuer
         }
         return named

@@ -24,7 +24,7 @@ struct Quickstart: AsyncParsableCommand {
             try await tour.callAPIs()
             try await tour.outliveTokens()
             try await tour.surviveACrash()
-            try tour.lookForSecrets()
+            try await tour.lookForSecrets()
             try tour.inspect()
         }
     }

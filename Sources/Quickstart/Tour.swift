@@ -77,7 +77,7 @@ struct Tour: Sendable {
         kill(helper.processIdentifier, SIGKILL)
         say("  kill -9 \(helper.processIdentifier), which had sent a refresh token and waited for the answer")
         say("  problems found in the store: \(try await store.check().count)")
-        var request = SilentRequest(account: try account(person).id, scope: World.tasks)
+        var request = SilentRequest(account: try await account(person).id, scope: World.tasks)
         request.forcesRefresh = true
         let result = try await application(person).acquireTokenSilently(request)
         let source = result.source == .refresh ? "a new token of the issuer's" : "a stored token"
@@ -85,15 +85,15 @@ struct Tour: Sendable {
     }
 
     /// Tokens and claims are sealed; what selects an account is not.
-    func lookForSecrets() throws {
+    func lookForSecrets() async throws {
         let person = World.people[0]
-        let account = try account(person)
+        let account = try await account(person)
         chapter("What \(person.name)'s account shows to someone who copies the store's files without the key")
         // What was written last is in the write-ahead log.
         let bytes = try ["", "-wal"].reduce(into: Data()) { bytes, end in
             bytes += try Data(contentsOf: URL(filePath: store.path.database + end))
         }
-        let tokens = try store.refreshTokens(of: account.id, client: Self.client).map { $0.secret.reveal() }
+        let tokens = try await store.refreshTokens(of: account.id, client: Self.client).map { $0.secret.reveal() }
         let rows = [("refresh token", tokens), ("display name", [person.name]), ("username", [person.username])]
         for (what, texts) in rows {
             let isThere = texts.contains { bytes.range(of: Data($0.utf8)) != nil }
@@ -129,13 +129,14 @@ struct Tour: Sendable {
     private func call(_ path: String, _ scope: Scope, _ person: World.Person) async throws {
         let before = requests
         let api = WebAPI(url: "\(provider.baseURL)/\(path)", scope: scope)
-        let transport = try application(person).transport(to: api, as: account(person))
+        let transport = try await application(person).transport(to: api, as: account(person))
         let answer = try await transport.json(HTTPRequest("GET", api.url)).serialized
         say("  GET /\(path) for \(person.name), with a \(requests == before ? "stored" : "refreshed") token: \(answer)")
     }
 
-    private func account(_ person: World.Person) throws -> Account {
-        guard let account = try application(person).account(for: .userFlow(person.flow)) else { throw MissingAccount() }
+    private func account(_ person: World.Person) async throws -> Account {
+        let account = try await application(person).account(for: .userFlow(person.flow))
+        guard let account else { throw MissingAccount() }
         return account
     }
 

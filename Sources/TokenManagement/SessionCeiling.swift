@@ -2,9 +2,9 @@ import OAuth
 import TokenStorage
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// How long the session of an account may go on without a person.
@@ -49,6 +49,18 @@ extension TokenDecider {
         case .end(let end) where end.unixSeconds - store.options.now().unixSeconds >= request.minimumSeconds:
             return decision.ending(by: end)
         case .end, .reached: return .fail(.interactionRequired(.sessionTooOld))
+        }
+    }
+
+    /// When an ID token that ends at `end` is not to be handed out any more: the session of `request` may end before it.
+    ///
+    /// - Throws: ``AcquisitionError`` if the session is too old already; `TokenStoreError`.
+    package func limited(_ end: Date, _ request: SilentRequest) throws -> Date {
+        switch try ceiling(request) {
+        case .unlimited: return end
+        case .end(let last) where last.unixSeconds - store.options.now().unixSeconds >= request.minimumSeconds:
+            return min(end, last)
+        case .end, .reached: throw AcquisitionError.interactionRequired(.sessionTooOld)
         }
     }
 

@@ -99,10 +99,10 @@ extension TokenManager {
         guard let account = try await store.performRead({ try $0.account(id) }) else { return .nothing }
         do {
             let authority = try Authority(of: account, requested: nil)
-            let documents = documents(of: authority, over: transport)
-            guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
             let (transport, limits, longest) = (transport, options.limits, options.longestRefresh)
             // A transport that keeps no limits would hold the account for ever: nobody can end a sign-out that has begun.
+            let documents = documents(of: authority, over: BoundedTransport(transport, end: .now + longest))
+            guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
             let endpoint = { @Sendable in
                 RevocationEndpoint(url, transport: BoundedTransport(transport, end: .now + longest), limits: limits)
             }

@@ -73,6 +73,12 @@ public struct TokenResult: Equatable, Sendable {
         return result
     }
 
+    /// Whether the token has not ended at `now`; in an outage the end is the one that the issuer allows then.
+    package func isGood(at now: Date) -> Bool {
+        let extended = freshness == .extended ? accessToken.extendedExpiresAt : nil
+        return now < extended ?? accessToken.expiresAt
+    }
+
     package init(_ accessToken: AccessToken, account: Account.ID, source: Source) {
         self.accessToken = accessToken
         self.account = account
@@ -140,8 +146,11 @@ extension TokenManager {
             if (error as? AcquisitionError)?.interaction == .accountDeleted { throw error }
             throw AcquisitionError.interactionRequired(.signedOut)
         }
+        let token = try await limited(result, request)
+        // The refresh may have taken longer than it had left.
+        guard token.isGood(at: store.options.now()) else { throw error }
         options.logger.info("a refresh failed, and the stored token serves", metadata: ["reason": "\(reason)"])
-        return try await limited(result, request)
+        return token
     }
 
     /// Whether the account has signed out or is gone by what the store says; one that cannot be asked says nothing.

@@ -53,6 +53,11 @@ struct MSALErrorTests {
         #expect(error.userInfo[NSUnderlyingErrorKey] is SignInError)
     }
 
+    @Test func `a refusal without words of the issuer's is described all the same`() {
+        let error = NSError.msal(SignInError.refused(OAuthError(code: .invalidGrant)))
+        #expect(error.userInfo[MSALErrorDescriptionKey] as? String == error.localizedDescription)
+    }
+
     @Test func `the numbers are MSAL's`() {
         #expect(MSALError.internal.rawValue == -50_000)
         #expect(MSALError.interactionRequired.rawValue == -50_002)

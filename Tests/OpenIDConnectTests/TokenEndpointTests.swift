@@ -55,6 +55,24 @@ struct TokenEndpointTests {
         }
     }
 
+    @Test func `what an answer shows has no secret of the request or of the answer in it`() async throws {
+        let server = try RawServer { _ in
+            let body =
+                #"{"access_token":"own-access-1","token_type":"x-sent-refresh-1","foci":"sent-refresh-1""#
+                + #","scope":"read sent-refresh-1 own%2Daccess%2D1 write","refresh_token":"own-refresh-1"}"#
+            return "HTTP/1.1 200 X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+        defer { server.stop() }
+        let endpoint = TokenEndpoint(server.url, transport: AsyncHTTPTransport(), limits: Self.limits)
+        var form = FormParameters()
+        form.append("refresh_token", Secret("sent-refresh-1"))
+        let response = try await endpoint.send(.refreshToken, form, now: 1_000).response
+        #expect(response.scope == "read write")
+        #expect(response.tokenType == "x-<redacted>")
+        #expect(response.familyID == "<redacted>")
+        #expect(response.refreshToken == Secret("own-refresh-1"))
+    }
+
     @Test(arguments: [("<html>", false), ("Unauthorized", false), ("", false), ("{}", true)])
     func `status 401 without an error is none of the issuer's words`(body: String, isJSON: Bool) async {
         let answer = UnusableAnswer(status: 401, isJSON: isJSON)

@@ -36,6 +36,12 @@ struct ConfigurationTests {
         #expect(error?.remedy?.advice.hasPrefix("use ") == true)
     }
 
+    @Test(arguments: ["http://127.0.0.1:080/", "http://127.0.0.1:0/", "http://[::1]]/", "https://user@app.example/cb"])
+    func `an address that is malformed is not said to be at a wrong place`(text: String) {
+        let error = #expect(throws: SignInError.self) { try RedirectURI(text) }
+        #expect(error?.problem == "the redirect URI '\(text)' is not a valid address")
+    }
+
     @Test(arguments: [("", "https://t.b2clogin.com/tfp/t/p"), ("app", "nonsense"), ("app", "http://example.org/t")])
     func `S04, N74: a missing client id or a malformed authority is a typed error`(client: String, authority: String) {
         let error = #expect(throws: SignInError.self) {

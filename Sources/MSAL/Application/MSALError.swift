@@ -164,7 +164,7 @@ private struct MSALVerdict {
     }
 
     private init(refusal error: OAuthError) {
-        guard !error.numbers.contains(50_142) else {
+        guard !error.needsNewPassword else {
             self.init(.serverInvalidRequestResetPasswordRequired)
             return
         }
@@ -194,7 +194,7 @@ extension NSError {
         if let refusal = refusal(behind: error) {
             facts[MSALOAuthErrorKey] = refusal.code.rawValue
             facts[MSALOAuthSubErrorKey] = refusal.suberror
-            facts[MSALErrorDescriptionKey] = refusal.serverDescription
+            if let said = refusal.serverDescription { facts[MSALErrorDescriptionKey] = said }
             facts[MSALSTSErrorCodesKey] = refusal.numbers
             facts[MSALHTTPResponseCodeKey] = "\(refusal.status)"
         }

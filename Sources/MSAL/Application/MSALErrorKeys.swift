@@ -10,7 +10,7 @@ public let MSALOAuthErrorKey = "MSALOAuthErrorKey"
 /// The key of the issuer's `suberror`.
 public let MSALOAuthSubErrorKey = "MSALOAuthSubErrorKey"
 
-/// The key of a sentence about the error, which may change; the issuer's own words are part of it.
+/// The key of what the issuer said of its refusal, else of a sentence about the error; both may change.
 public let MSALErrorDescriptionKey = "MSALErrorDescriptionKey"
 
 /// The key of Microsoft's numbers for the error, as an array of `Int64`.

@@ -69,7 +69,7 @@ public struct MSALNativeAuthUserAccountResult: Sendable {
         Task {
             do throws(RetrieveAccessTokenError) {
                 let result = try await user.accessToken(for: scope, forcesRefresh: forceRefresh, claims: claims)
-                let token = returnsRefreshToken ? user.newestRefreshToken : nil
+                let token = returnsRefreshToken ? await user.newestRefreshToken() : nil
                 let answer = MSALNativeAuthTokenResult(result, refreshToken: token)
                 await delegate.onAccessTokenRetrieveCompleted(result: answer)
             } catch {
@@ -81,10 +81,10 @@ public struct MSALNativeAuthUserAccountResult: Sendable {
 
 extension NativeAuthUserAccount {
     /// The refresh token as it is stored; nil where the store does not say.
-    fileprivate var newestRefreshToken: Secret? {
+    fileprivate func newestRefreshToken() async -> Secret? {
         let client = application.configuration.clientID
         // The access token is there all the same.
-        return try? application.store.refreshTokens(of: account.id, client: client).first?.secret
+        return try? await application.store.refreshTokens(of: account.id, client: client).first?.secret
     }
 }
 

@@ -150,13 +150,6 @@ struct NativeConnection: Sendable {
     }
 }
 
-extension HTTPLimits {
-    /// The same for a request that has no more than `time`.
-    fileprivate func shortened(to time: Duration) -> HTTPLimits {
-        HTTPLimits(head: min(head, time), total: min(total, time), bodySize: bodySize)
-    }
-}
-
 /// The endpoints of native authentication; the raw value is the path behind the tenant.
 enum NativeEndpoint: String, Sendable {
     case signUpStart = "/signup/v1.0/start"

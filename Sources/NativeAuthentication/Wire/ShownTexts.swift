@@ -6,14 +6,16 @@ extension FormParameters {
     /// The members whose texts are shown, however deep they are in them.
     private static let shownMembers: Set<String> = [
         "challenge_target_label", "challenge_target", "challenge_channel", "methods", "required_attributes",
-        "invalid_attributes",
+        "invalid_attributes", "token_type", "scope", "foci",
     ]
 
     /// Members of those that are sent back: a code that is in one by chance stays.
     private static let returnedMembers: Set<String> = ["id"]
 
     /// Members of those that an app acts on: a password that is a word of one by chance stays in it.
-    private static let namingMembers: Set<String> = ["name", "type", "challenge_type", "challenge_channel"]
+    private static let namingMembers: Set<String> = [
+        "name", "type", "challenge_type", "challenge_channel", "token_type", "foci",
+    ]
 
     /// `object` without the secrets of this form in what is shown of it.
     func redactingShown(_ object: JSONValue.Object) -> JSONValue.Object {
@@ -33,6 +35,7 @@ extension FormParameters {
 
     private func redacting(_ value: JSONValue, of name: String) -> JSONValue {
         switch value {
+        case .string(let text) where name == "scope": .string(redacting(Scope(text)).text)
         case .string(let text) where Self.returnedMembers.contains(name): .string(redactingName(text))
         case .string(let text) where Self.namingMembers.contains(name): .string(redactingAllButWords(text))
         case .string(let text): .string(redacting(text))

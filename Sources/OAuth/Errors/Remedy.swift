@@ -172,8 +172,7 @@ extension Remedy {
     /// Try again after `delay`; at once if it is nil.
     public static func retry(after delay: Duration?) -> Remedy {
         guard let delay else { return .retry }
-        let seconds = delay.components.seconds + (delay.components.attoseconds > 0 ? 1 : 0)
-        var remedy = Remedy(.retry, "try again in \(seconds) s")
+        var remedy = Remedy(.retry, "try again in \(delay.secondsRoundedUp) s")
         remedy.delay = delay
         return remedy
     }

@@ -162,15 +162,7 @@ package struct ClientInfo: Hashable, Sendable {
     }
 
     /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.
-    package static func isTenantID(_ tenant: some StringProtocol) -> Bool {
-        var position = 0
-        for byte in tenant.utf8 {
-            let isDash = [8, 13, 18, 23].contains(position)
-            guard isDash ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).isHexDigit else { return false }
-            position += 1
-        }
-        return position == 36
-    }
+    package static func isTenantID(_ tenant: some StringProtocol) -> Bool { tenant.isGUID }
 
     package var homeAccountID: String { "\(uid).\(utid)" }
 }

@@ -37,6 +37,17 @@ extension StringProtocol {
     package func parts(separatedBy separator: Unicode.Scalar) -> [String] {
         Substring(self).utf8.split(separator: UInt8(ascii: separator)).map { String(Substring($0)) }
     }
+
+    /// Whether it is a GUID, by which Microsoft names tenants, users and clients.
+    package var isGUID: Bool {
+        utf8.count == 36
+            && utf8.enumerated().allSatisfy { index, byte in
+                switch index {
+                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                default: byte.isHexDigit
+                }
+            }
+    }
 }
 
 extension UnsafeBufferPointer<UInt8> {
@@ -66,6 +77,8 @@ extension UnsafeBufferPointer<UInt8> {
 
 extension UInt8 {
     fileprivate var isSpace: Bool { self == 0x20 || self &- 0x09 < 5 }
+
+    fileprivate var isHexDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 6 }
 }
 
 extension Unicode.Scalar {

@@ -112,6 +112,17 @@ extension FormParameters {
         return Redaction(of: others, in: name, upTo: Self.longestText).text ?? Redaction.mark
     }
 
+    /// What is shorter is in the name of a scope by chance, which a token would be useless without.
+    private static let shortestInScope = 6
+
+    /// A scope without the tokens in which a secret is that is more than a word.
+    package func redacting(_ scope: Scope) -> Scope {
+        let secrets = hidden.filter {
+            $0.count > Self.longestChance || $0.count >= Self.shortestInScope && !$0.isWord
+        }
+        return Scope(scope.tokens.filter { !Redaction(of: secrets, in: $0).mayHaveSecret })
+    }
+
     /// Whether a name that an issuer sent has a secret in it.
     ///
     /// A short one may be in a plain word by chance: the password `password` leaves `password_too_weak` as it is.

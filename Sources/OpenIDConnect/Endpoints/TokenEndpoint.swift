@@ -47,7 +47,8 @@ package struct TokenEndpoint: Sendable {
             let said = object.flatMap { form.redacting(OAuthError(foreign: $0, response.status)).serverDescription }
             throw UnusableAnswer(status: response.status, isJSON: object != nil, serverDescription: said)
         }
-        return try answer(response, tokens)
+        form.conceal(object?.answeredTokens ?? [])
+        return try answer(response, tokens.withoutEchoes(of: form))
     }
 
     /// The same, and the answer is waited for when the task is cancelled: see ``runToTheEnd(patience:_:)``.
@@ -211,6 +212,17 @@ extension TokenResponse {
 
     /// How an access token is used is known of these alone (RFC 6749 §7.1).
     private static let knownTypes: Set<String> = ["bearer", "dpop"]
+
+    /// The response without the secrets of a form in what is shown, logged and kept in the clear.
+    fileprivate func withoutEchoes(of form: FormParameters) -> TokenResponse {
+        var response = self
+        if let type = tokenType, !Self.knownTypes.contains(type.lowercased()) {
+            response.tokenType = form.redactingAllButWords(type)
+        }
+        response.scope = scope.map { form.redacting($0) }
+        response.familyID = familyID.map { form.redactingAllButWords($0) }
+        return response
+    }
 
     /// Refuses tokens that no terminal and no header is to meet, and those of a type that is not known.
     ///

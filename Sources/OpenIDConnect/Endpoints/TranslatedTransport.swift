@@ -15,8 +15,7 @@ package struct TranslatedTransport: HTTPTransport {
         } catch {
             // Some throw errors of their own when the task is cancelled, and some `CancellationError` when it is not.
             try Task.checkCancellation()
-            let host = WebAddress(secure: request.url)?.name ?? request.description
-            throw HTTPTransportError(error, host: host, isSent: nil)
+            throw HTTPTransportError(error, host: request.server, isSent: nil)
         }
     }
 }

@@ -129,7 +129,7 @@ public struct SignedInTokens: Sendable {
             let knownUID = account.uid, utid.folded == account.utid?.folded
         else { return false }
         let (left, right) = (Self.objectID(uid), Self.objectID(knownUID))
-        return ClientInfo.isTenantID(left) && left == right
+        return left.isGUID && left == right
     }
 
     /// The user's own part of an id that names the user flow behind it.

@@ -138,14 +138,14 @@ public final class PublicClientApplication: Sendable {
     /// Otherwise the next sign-in in that browser may ask for no password. The redirect URI has to be registered as a
     /// post-logout redirect URI as well.
     ///
-    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`.
+    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`, `CancellationError`.
     @discardableResult
     public func endSession(_ account: Account, timeLimit: Duration = .seconds(60)) async throws -> EndSessionReport {
         let pendingRedirect = PendingRedirect(state: .random())
         try begin(pendingRedirect)
         defer { end(pendingRedirect) }
         let clients = [configuration.clientID]
-        let ending = try await store.perform { try EndingSession(of: account, clients: clients, in: $0) }
+        let ending = try await store.performRead { try EndingSession(of: account, clients: clients, in: $0) }
         let report = try await signOut(account)
         var flow = EndSessionFlow(redirectURI: configuration.redirectURI, store: store, transport: transport)
         flow.limits = configuration.tokenOptions.limits

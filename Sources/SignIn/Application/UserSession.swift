@@ -79,7 +79,11 @@ public struct UserSession: Sendable, Identifiable {
         request.account = account
         request.prompt = prompt
         request.claims = error?.neededClaims
-        request.authority = try application.configuration.authority(for: account)
+        do {
+            request.authority = try application.configuration.authority(for: account)
+        } catch {
+            throw SignInError.thrown(for: error)
+        }
         return try await application.acquireToken(request)
     }
 
@@ -124,7 +128,7 @@ public struct UserSession: Sendable, Identifiable {
 
     /// Signs out everywhere, then has the issuer end its session in the person's browser.
     ///
-    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`.
+    /// - Throws: ``SignInError`` while a sign-in is under way, `TokenStoreError`, `CancellationError`.
     @discardableResult
     public func endSession(timeLimit: Duration = .seconds(60)) async throws -> EndSessionReport {
         try await application.endSession(account, timeLimit: timeLimit)

@@ -59,9 +59,7 @@ struct AuthorizationRequest: Sendable {
         // The query is what every issuer uses for a code unless asked otherwise.
         form.append("response_mode", request.responseMode == .query ? nil : request.responseMode.rawValue)
         form.append(request.extraParameters)
-        // A space as %20 is read alike by those that know forms and those that know addresses only.
-        let query = form.encoded.reveal().replacing("+", with: "%20")
-        return endpoint + (endpoint.contains("?") ? "&" : "?") + query
+        return form.address(of: endpoint)
     }
 
     /// The code of an answer to this very request.
@@ -69,7 +67,7 @@ struct AuthorizationRequest: Sendable {
     /// - Throws: ``SignInError`` if it comes from another issuer, or is a refusal.
     func code(in answer: AuthorizationResponse) throws(SignInError) -> Secret {
         try checkIssuer(of: answer)
-        if let refusal = answer.refusal { throw SignInError(refusal) }
+        if let refusal = answer.refusal { throw SignInError(concealing(answer).redacting(refusal)) }
         guard let code = answer["code"], code.count > 0 else { throw .invalidAnswer("has no code") }
         return code
     }
@@ -86,7 +84,16 @@ struct AuthorizationRequest: Sendable {
             }
             return
         }
-        guard Self.names(found, issuer.issuer) else { throw .otherIssuer(expected: issuer.issuer, found: found) }
+        guard Self.names(found, issuer.issuer) else {
+            throw .otherIssuer(expected: issuer.issuer, found: concealing(answer).redacting(found))
+        }
+    }
+
+    /// A form that redacts what is secret in the redirect.
+    private func concealing(_ answer: AuthorizationResponse) -> FormParameters {
+        var form = FormParameters()
+        form.conceal([answer["code"], state, nonce].compactMap(\.self))
+        return form
     }
 
     /// Whether `issuer` is `pattern`, in which Microsoft's metadata for many tenants has a place for one.
@@ -147,5 +154,14 @@ extension Secret {
     /// A text of 256 bits from the kernel's randomness.
     static func random() -> Secret {
         SymmetricKey(size: .bits256).withUnsafeBytes { Secret(Base64URL.encode($0)) }
+    }
+}
+
+extension FormParameters {
+    /// The address of a page with these parameters in its query.
+    func address(of page: String) -> String {
+        // A space as %20 is read alike by those that know forms and those that know addresses only.
+        let query = encoded.reveal().replacing("+", with: "%20")
+        return page + (page.contains("?") ? "&" : "?") + query
     }
 }

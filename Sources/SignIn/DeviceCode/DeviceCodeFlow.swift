@@ -233,7 +233,11 @@ public struct PendingDevice: Sendable {
         if request.authority.issuer == nil { form.append("scope", request.scope.text) }
         let second = try await refreshed(form)
         var tokens = second.response
-        tokens.refreshToken = tokens.refreshToken ?? refreshToken
+        if tokens.refreshToken == nil {
+            tokens.refreshToken = refreshToken
+            tokens.refreshTokenExpiresIn = first.response.refreshTokenExpiresIn
+        }
+        tokens.familyID = tokens.familyID ?? first.response.familyID
         tokens.scope = tokens.scope ?? first.response.scope
         tokens.clientInfo = tokens.clientInfo ?? first.response.clientInfo
         return TokenEndpointAnswer(response: tokens, issuerNow: second.issuerNow)

@@ -118,7 +118,7 @@ package struct EndingSession: Sendable {
         var form = FormParameters()
         form.append("client_id", clientID)
         form.append("logout_hint", account.loginHint)
-        return Self.address(endpoint, form)
+        return form.address(of: endpoint)
     }
 
     /// The logout page that comes back to `uri`.
@@ -128,12 +128,7 @@ package struct EndingSession: Sendable {
         form.append("client_id", clientID)
         form.append("post_logout_redirect_uri", uri)
         form.append("state", state)
-        return Self.address(endpoint, form)
-    }
-
-    private static func address(_ endpoint: String, _ form: FormParameters) -> String {
-        let query = form.encoded.reveal().replacing("+", with: "%20")
-        return endpoint + (endpoint.contains("?") ? "&" : "?") + query
+        return form.address(of: endpoint)
     }
 }
 

@@ -55,7 +55,11 @@ public struct RedirectURI: Hashable, Sendable {
         else { throw Self.refusal(text, "is not a valid address") }
         guard !text.contains("#"), !text.contains("?") else { throw Self.refusal(text, "has a query or a fragment") }
         self.text = text
-        switch text[..<colon].lowercased() {
+        let scheme = text[..<colon].lowercased()
+        guard !["http", "https"].contains(scheme) || WebAddress(text) != nil else {
+            throw Self.refusal(text, "is not a valid address")
+        }
+        switch scheme {
         case "https":
             guard let address = WebAddress(secure: text), !address.isLoopback else {
                 throw Self.refusal(text, "is https on loopback, where the listener has no certificate")
@@ -64,7 +68,7 @@ public struct RedirectURI: Hashable, Sendable {
         case "http":
             guard let place = Loopback(text) else { throw Self.refusal(text, "is plain http beyond loopback") }
             loopback = place
-        case let scheme:
+        default:
             // RFC 8252 §7.1: a scheme with a dot is named after a domain; MSAL's older one after the client.
             guard scheme.contains(".") || scheme.hasPrefix("msal"), Self.isScheme(scheme) else {
                 throw Self.refusal(text, "has a scheme that is not the app's own")

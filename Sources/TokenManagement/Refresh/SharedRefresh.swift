@@ -202,10 +202,10 @@ package struct BoundedTransport: HTTPTransport {
     }
 
     package func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
-        let host = WebAddress(secure: request.url)?.name ?? request.description
+        let host = request.server
         let left = end - .now
         guard min(limits.total, left) > .zero else { throw HTTPTransportError.tooLate(host: host) }
-        let bounded = HTTPLimits(head: limits.head, total: min(limits.total, left), bodySize: limits.bodySize)
+        let bounded = limits.shortened(to: left)
         let sending = Task { [transport] in try await transport.send(request, limits: bounded) }
         defer { sending.cancel() }
         return try await Self.answer(of: sending, within: left + .seconds(1), host)

@@ -27,7 +27,7 @@ public struct AuthorizedTransport: HTTPTransport {
         self.api = api
         self.account = account
         self.manager = manager
-        self.transport = transport
+        self.transport = TranslatedTransport(transport)
     }
 
     /// Sends `request` with exactly one `Authorization` header, the access token's.
@@ -35,7 +35,8 @@ public struct AuthorizedTransport: HTTPTransport {
     /// The time for it includes that of its token, and of a request that is repeated. A refresh that takes longer goes
     /// on, and serves the next call; where a stored token can stand in, no more than half of the time is waited for it.
     ///
-    /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `HTTPTransportError`.
+    /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `TokenStoreError`, `HTTPTransportError`,
+    ///   `CancellationError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
         guard !api.url.isEmpty, !api.scope.isEmpty || account.hasIssuer && !api.scope.tokens.isEmpty else {
             throw WebAPIError.notConfigured
@@ -158,11 +159,8 @@ private struct TimedTransport: HTTPTransport {
 
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
         let left = left
-        guard left > .zero else {
-            throw HTTPTransportError.timedOut(host: WebAddress(secure: request.url)?.name ?? request.description)
-        }
-        let bounded = HTTPLimits(head: limits.head, total: min(limits.total, left), bodySize: limits.bodySize)
-        return try await transport.send(request, limits: bounded)
+        guard left > .zero else { throw HTTPTransportError.timedOut(host: request.server) }
+        return try await transport.send(request, limits: limits.shortened(to: left))
     }
 }
 

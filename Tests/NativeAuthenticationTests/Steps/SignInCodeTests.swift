@@ -89,6 +89,17 @@ struct SignInCodeTests {
         }
     }
 
+    @Test func `N06: who asks for another code in a flow that has ended is told to start again`() async throws {
+        try await NativeScene.open { scene in
+            let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState
+            scene.provider.clock.advance(by: 660)
+            let error = await #expect(throws: StepError<ResendCodeErrorKind, SignInCodeRequiredState>.self) {
+                try await state.resendCode()
+            }
+            #expect(error?.error.remedy?.advice == "start again")
+        }
+    }
+
     @Test func `N07: five wrong codes void the right one until another is sent`() async throws {
         try await NativeScene.open { scene in
             let state = try await scene.app().signIn(SignInParameters(username: NativeScene.bo)).codeState

@@ -209,6 +209,19 @@ struct DeviceCodeTests {
         }
     }
 
+    @Test func `what came with the first refresh token stays where the first refresh brings no other`() async throws {
+        try await DeviceScene.open { (scene: DeviceScene) async throws in
+            let changed = ChangedAnswers(DeviceScene.transport) { request, answer in
+                let isFirst = request.body?.reveal().contains("device_code=") == true
+                if isFirst { answer["foci"] = "1" }
+                answer[isFirst ? "id_token" : "refresh_token"] = nil
+            }
+            let account = try await scene.approved(at: scene.tenant, by: changed).account
+            let tokens = try await scene.store.refreshTokens(of: account.id, client: DeviceScene.client)
+            #expect(tokens.map(\.familyID) == ["1"])
+        }
+    }
+
     @Test func `the first refresh is repeated after a network error, but not after a refusal`()
         async throws
     {

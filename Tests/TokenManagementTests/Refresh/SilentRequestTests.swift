@@ -64,6 +64,20 @@ struct SilentRequestTests {
         }
     }
 
+    @Test func `a token that ended while a refresh was waited for does not stand in for it`() async throws {
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { scene in
+            let sleeping = InterceptingTransport(Scene.transport) { request in
+                guard request.url.hasSuffix("/token") else { return }
+                scene.clock.advance(by: 1_800)
+                throw HTTPTransportError.timedOut(host: "x")
+            }
+            let manager = try scene.manager(transport: sleeping)
+            scene.clock.advance(by: 1_801)
+            let error = try await acquisitionError { try await manager.acquireTokenSilently(scene.request()) }
+            #expect(error?.code == .network)
+        }
+    }
+
     @Test func `C43: a claims challenge skips the stored token and sends the capabilities`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             let sent = SentForms()
