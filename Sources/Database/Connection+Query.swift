@@ -236,11 +236,4 @@ package enum Statement {
         case .server(let statement): try statement.first(values) { try body(.server($0)) }
         }
     }
-
-    package var sql: String {
-        switch self {
-        case .file(let statement): statement.sql
-        case .server(let statement): statement.sql
-        }
-    }
 }

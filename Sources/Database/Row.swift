@@ -43,14 +43,6 @@ package enum Row {
     /// Whether a column is `NULL`, or a text or blob without bytes.
     @inlinable package func isEmpty(_ column: CInt) -> Bool { bytes(column).isEmpty }
 
-    /// Whether a text column equals `other` byte by byte, without making a string of it.
-    package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
-        switch self {
-        case .file(let row): row.text(column, equals: other)
-        case .server(let row): row.text(column, equals: other)
-        }
-    }
-
     /// The bytes of a column, which are the result's: like the row they are valid only inside its closure.
     @inlinable package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
         switch self {
@@ -76,13 +68,6 @@ package enum Row {
         switch self {
         case .file(let row): row.columnCount
         case .server(let row): row.columnCount
-        }
-    }
-
-    package func name(_ column: CInt) -> String {
-        switch self {
-        case .file(let row): row.name(column)
-        case .server(let row): row.name(column)
         }
     }
 }

@@ -175,8 +175,6 @@ package struct Statement {
         self.statement = statement
     }
 
-    package var sql: String { statement.text }
-
     /// Runs the statement and ignores any rows.
     package func run(_ values: [Value]) throws { try connection.run(statement, values) }
 

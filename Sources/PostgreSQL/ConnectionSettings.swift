@@ -244,6 +244,21 @@ package enum ProcessEnvironment {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The home directory that the system records for the user.
+    package static var recordedHome: String? {
+        var user = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        // Into memory of its own: what `getpwuid` returns, another thread's call overwrites.
+        var texts = [CChar](repeating: 0, count: 16_384)
+        return texts.withUnsafeMutableBufferPointer { texts in
+            guard let start = texts.baseAddress,
+                getpwuid_r(geteuid(), &user, start, texts.count, &found) == 0, found != nil,
+                let directory = user.pw_dir
+            else { return nil }
+            return String(cString: directory)
+        }
+    }
+
     static func contents(ofFile path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }

@@ -48,9 +48,6 @@ package final class Listener {
         nextHeartbeat = lastSign + interval
     }
 
-    /// How long the server has been silent.
-    package var silence: Duration { lastSign.duration(to: .now) }
-
     /// The process of the server that serves this connection.
     package var serverProcess: Int32 { connection.serverProcess }
 

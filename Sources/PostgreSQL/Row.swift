@@ -101,14 +101,6 @@ package struct Row {
     /// Whether a column is `NULL`, or a text or blob without bytes.
     package func isEmpty(_ column: CInt) -> Bool { bytes(column).isEmpty }
 
-    /// Whether a text column equals `other` byte by byte, without making a string of it.
-    package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
-        let bytes = bytes(column)
-        guard bytes.count == other.count, !isNull(column) else { return false }
-        for index in 0..<other.count where bytes[index] != other[index] { return false }
-        return true
-    }
-
     /// The bytes of a column, which are the result's: like the row they are valid only inside its closure.
     package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
         var column = column

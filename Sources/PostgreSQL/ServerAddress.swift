@@ -282,7 +282,7 @@ struct PasswordFile {
             path = nil
             return
         }
-        let home = ProcessEnvironment.variable("HOME") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
+        let home = ProcessEnvironment.variable("HOME") ?? ProcessEnvironment.recordedHome
         let named = address.settings["passfile"].flatMap { $0.isEmpty ? nil : $0 }
         path = named ?? home.map { $0 + "/.pgpass" }
         var found = stat()

@@ -27,15 +27,6 @@ package struct Row {
     /// Whether a column is `NULL`, or a text or blob without bytes.
     package func isEmpty(_ column: CInt) -> Bool { bytes(column).isEmpty }
 
-    /// Whether a text column equals `other` byte by byte, without making a string of it.
-    package func text(_ column: CInt, equals other: borrowing Span<UInt8>) -> Bool {
-        guard let start = sqlite3_column_text(statement, column) else { return false }
-        let count = Int(sqlite3_column_bytes(statement, column))
-        guard count == other.count else { return false }
-        for index in 0..<count where start[index] != other[index] { return false }
-        return true
-    }
-
     /// The bytes of a column, which are the statement's: like the row they are valid only inside its closure.
     package func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(statement, column)
@@ -60,10 +51,6 @@ package struct Row {
     }
 
     package var columnCount: CInt { sqlite3_column_count(statement) }
-
-    package func name(_ column: CInt) -> String {
-        sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
-    }
 }
 
 extension CanonicalValues {

@@ -17,6 +17,9 @@ package final class DraftFile {
     private let path: String
     private let directory: String
 
+    /// The directory, which may get another name before the file has one; -1 where it is not there yet.
+    private let openDirectory: Int32
+
     /// The name it has meanwhile; nil if it has none.
     private var name: String?
 
@@ -32,6 +35,7 @@ package final class DraftFile {
         self.path = path
         let parts = PathParts(path)
         directory = parts.directory
+        openDirectory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         let place = other ?? directory
         let unnamed = Self.openUnnamed(place)
         if unnamed >= 0 {
@@ -70,7 +74,7 @@ package final class DraftFile {
     package func commit(replacing isReplacing: Bool) -> Bool {
         guard synchronize(descriptor) else { return false }
         guard isReplacing ? replace() : take(path) else { return false }
-        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let parent = openDirectory >= 0 ? dup(openDirectory) : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard parent >= 0 else { return true }
         defer { close(parent) }
         // The content is safe; a file system that cannot synchronize a directory says so with EINVAL.
@@ -84,7 +88,12 @@ package final class DraftFile {
             guard take(random) else { return false }
             name = random
         }
-        guard let name, rename(name, path) == 0 else { return false }
+        guard let name else { return false }
+        let isBeside = openDirectory >= 0 && PathParts(name).directory == directory
+        let isRenamed =
+            isBeside
+            ? renameat(openDirectory, PathParts(name).name, openDirectory, PathParts(path).name) : rename(name, path)
+        guard isRenamed == 0 else { return false }
         self.name = nil
         return true
     }
@@ -97,10 +106,19 @@ package final class DraftFile {
             return true
         }
         #if os(Linux)
-        return linkat(AT_FDCWD, Self.openFile(descriptor), AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0
+        let file = Self.openFile(descriptor)
+        guard openDirectory >= 0 else { return linkat(AT_FDCWD, file, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0 }
+        return linkat(AT_FDCWD, file, openDirectory, PathParts(target).name, AT_SYMLINK_FOLLOW) == 0
         #else
         return false
         #endif
+    }
+
+    /// Whether the directory that the file will have its name in is the one that has this name now.
+    package func isBound(to directory: String) -> Bool {
+        var (bound, named) = (stat(), stat())
+        return openDirectory >= 0 && fstat(openDirectory, &bound) == 0 && stat(directory, &named) == 0
+            && (bound.st_dev, bound.st_ino) == (named.st_dev, named.st_ino)
     }
 
     private func synchronize(_ descriptor: Int32) -> Bool {
@@ -113,6 +131,7 @@ package final class DraftFile {
 
     deinit {
         // A failed initializer has nothing to close.
+        if openDirectory >= 0 { close(openDirectory) }
         guard descriptor >= 0 else { return }
         close(descriptor)
         if let name { unlink(name) }

@@ -1,19 +1,10 @@
 public import OAuth
-import PostgreSQL
 public import Sealing
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
 public import Foundation
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
 #endif
 
 /// How a store is opened.
@@ -73,7 +64,8 @@ public struct StoreOptions: Sendable {
     /// decide what is written or handed out.
     package var mayReadStandby = true
 
-    /// How many connections to a server there are at most.
+    /// How many connections to a server read and write at most, where less than 1 counts as 1; one more may hear of
+    /// commits.
     public var poolSize = 8
 
     /// How long a server's token may be served from memory after another node has signed its account out.
@@ -129,147 +121,5 @@ extension StoreOptions: CustomReflectable, CustomStringConvertible {
     public var description: String {
         let source = keySource.map { String(describing: $0) } ?? "that of the store"
         return "StoreOptions(key: \(source), program: \(program))"
-    }
-}
-
-/// Where a store is: a database file and the files beside it.
-public struct StorePath: Hashable, Sendable {
-    /// The directory, absolute.
-    public let directory: String
-
-    /// The database file, absolute.
-    public let database: String
-
-    /// Why the text can be no path, which whoever opens the store is told.
-    private let flaw: Flaw?
-
-    private enum Flaw {
-        case empty, address, noWorkingDirectory, noHome, tooLong
-    }
-
-    /// SQLite opens no file whose path, with `-journal` behind it, has more than 512 bytes; a new store is first made
-    /// with `.new` behind its name.
-    private static let longestPath = 500
-
-    /// Reads `path` as the database file, or as the directory that holds `tokenstore.db` where it is an existing
-    /// directory or ends in a slash.
-    public init(_ path: String) {
-        let working = PathParts.isAbsolute(path) ? "/" : FileManager.default.currentDirectoryPath
-        let flaw: Flaw? =
-            if path.isEmpty {
-                .empty
-            } else if ServerAddress.isMeant(by: path) {
-                .address
-            } else {
-                working.isEmpty ? .noWorkingDirectory : nil
-            }
-        self.init(path, in: working, flaw)
-    }
-
-    private init(_ path: String, in working: String, _ flaw: Flaw?) {
-        let absolute = Self.absolute(path, in: working)
-        let isDirectory = PathParts.endsInSlash(path) || FileStatus(following: absolute)?.kind == .directory
-        let database = isDirectory ? PathParts.join(absolute, "tokenstore.db") : absolute
-        let parts = PathParts(database)
-        // SQLite refuses every symbolic link in a path; only the file itself may not be one.
-        directory = PathParts.partlyResolved(parts.directory)
-        self.database = PathParts.join(directory, parts.name)
-        self.flaw = flaw ?? (self.database.utf8.count > Self.longestPath ? .tooLong : nil)
-    }
-
-    /// Requires that the path can be that of a file.
-    package func requireFile() throws(TokenStoreError) {
-        switch flaw {
-        case nil: return
-        case .empty: throw .invalidArgument("the path of the store is empty", .correct("name a file"))
-        case .address:
-            throw .invalidArgument(
-                "the path of the store is the address of a server",
-                .correct("open it as a StoreLocation, or write ./ before the name of a file")
-            )
-        case .noWorkingDirectory:
-            throw .file("the working directory is gone", .correct("change to another, or name an absolute path"))
-        case .noHome:
-            throw .file("HOME is not set to an absolute path, so there is no place for the store", .choosePath)
-        case .tooLong:
-            throw .file(
-                "the path \(database) is too long for a store",
-                .correct("give one of at most \(Self.longestPath) bytes")
-            )
-        }
-    }
-
-    /// Requires a name that leaves room for those of the files beside a new store.
-    func requireShortName(leaving length: Int = ".new-journal".utf8.count) throws(TokenStoreError) {
-        let longest = 255 - length
-        guard PathParts(database).name.utf8.count > longest else { return }
-        throw .file("the name of \(database) is too long for a store", .correct("give one of at most \(longest) bytes"))
-    }
-
-    /// The path that `TOKENSTORE_PATH` names, else the place for this user's state.
-    public static var standard: StorePath { standard(environment: ProcessInfo.processInfo.environment) }
-
-    /// The same from other variables than those of this process.
-    ///
-    /// Where `HOME` is not an absolute path, the home directory counts that the system records for the user.
-    public static func standard(environment: [String: String]) -> StorePath {
-        standard(environment: environment, recorded: recordedHome)
-    }
-
-    static func standard(environment: [String: String], recorded: @autoclosure () -> String?) -> StorePath {
-        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        // The XDG Base Directory specification has a relative path ignored.
-        func absolute(_ name: String) -> String? { value(name).flatMap { PathParts.isAbsolute($0) ? $0 : nil } }
-        if let path = value("TOKENSTORE_PATH") { return StorePath(path) }
-        #if os(macOS)
-        let state = (absolute("HOME") ?? recorded()).map { $0 + "/Library/Application Support" }
-        #else
-        let state = absolute("XDG_STATE_HOME") ?? (absolute("HOME") ?? recorded()).map { $0 + "/.local/state" }
-        #endif
-        return StorePath((state ?? "") + "/tokenstore/tokenstore.db", in: "/", state == nil ? .noHome : nil)
-    }
-
-    /// The home directory that the system records for the user, if it is there.
-    private static var recordedHome: String? {
-        var user = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var texts = [CChar](repeating: 0, count: 16_384)
-        return texts.withUnsafeMutableBufferPointer { texts in
-            guard let start = texts.baseAddress,
-                getpwuid_r(geteuid(), &user, start, texts.count, &found) == 0, found != nil,
-                let directory = user.pw_dir
-            else { return nil }
-            let home = String(cString: directory)
-            return PathParts.isAbsolute(home) && FileStatus(following: home)?.kind == .directory ? home : nil
-        }
-    }
-
-    package var log: String { database + "-wal" }
-    package var sharedMemory: String { database + "-shm" }
-    /// Kernel locks are taken on this file, never on the database, and it is never deleted.
-    package var lock: String { Self.withoutExtension(database) + ".lock" }
-    /// How the names of files begin that hold answers of issuers until they are stored.
-    package var pendingPrefix: String { Self.withoutExtension(database) + ".pending-" }
-    /// A database being made, which takes its name when it is whole.
-    package var unfinished: String { database + ".new" }
-
-    /// Where SQLite would keep a rollback journal, which a store has none of.
-    var journal: String { database + "-journal" }
-
-    /// Whether a file with something in it is there.
-    var hasJournal: Bool { FileStatus(journal).map { $0.size > 0 } ?? false }
-
-    /// Where a repair copies the damaged database to.
-    var salvage: String { database + ".salvage" }
-
-    private static func absolute(_ path: String, in directory: String) -> String {
-        var path = path
-        while path.utf8.count > 1, PathParts.endsInSlash(path) { path.unicodeScalars.removeLast() }
-        return PathParts.isAbsolute(path) ? path : PathParts.join(directory, path)
-    }
-
-    private static func withoutExtension(_ path: String) -> String {
-        let end = path.utf8.suffix(3)
-        return end.elementsEqual(".db".utf8) ? String(path[..<end.startIndex]) : path
     }
 }

@@ -1,3 +1,5 @@
+import Database
+
 /// What can be read of a store: of a ``TokenStore``, or of a ``StoreInspection``, which does nothing else.
 public protocol StoreReading: Sendable {
     /// What it reads through; only this package can use it.
@@ -27,6 +29,18 @@ extension StoreReading {
     @inline(__always)
     package func read<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try connections.read(body)
+    }
+}
+
+extension StoreReading {
+    /// Requires that this program may write the store, as a trial of a change has to: it was not moved, and no newer
+    /// version forbids it.
+    package func requireWritable() throws {
+        try read { session in
+            let schema = session.connection.isServer ? session.options.serverSchema : session.options.schema
+            _ = try schema.pending(session.header, forWriting: true)
+            if let place = try session.newPlace() { throw TokenStoreError.moved(from: session.location, to: place) }
+        }
     }
 }
 

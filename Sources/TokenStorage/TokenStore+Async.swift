@@ -11,7 +11,8 @@ public import Foundation
 // for the disk or for another process on a thread that other tasks need.
 
 extension TokenStore {
-    /// Runs `body` where this store's writes run: one after the other, away from the threads of Swift concurrency.
+    /// Runs `body` where this store's writes run, away from the threads of Swift concurrency: those of a file one after
+    /// the other, those of a server up to ``StoreOptions/poolSize`` at once.
     ///
     /// It runs even if the task is cancelled.
     public func perform<Result: Sendable>(

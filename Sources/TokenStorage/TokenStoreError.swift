@@ -16,7 +16,7 @@ public struct TokenStoreError: CodedError, Equatable {
 
         /// The file is not a token store, or it or one of its values is damaged.
         public static let damaged = Code(rawValue: "damaged")
-        /// Another process holds the store longer than the time limit.
+        /// Another process holds the store longer than the time limit, or the server is too busy to answer in it.
         public static let busy = Code(rawValue: "busy")
         /// The key source does not answer, is locked, or holds another key; ``TokenStoreError/keyError`` says which.
         public static let key = Code(rawValue: "key")
@@ -26,7 +26,7 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let olderStore = Code(rawValue: "older_store")
         /// Others may read, replace or redirect the file.
         public static let insecure = Code(rawValue: "insecure")
-        /// The file system lacks the locks or the shared memory that a store needs.
+        /// What a store needs is missing: locks or shared memory of the file system, libpq, UTF-8 or Citus of a server.
         public static let unsupported = Code(rawValue: "unsupported")
         /// A file cannot be opened or written.
         public static let file = Code(rawValue: "file")
@@ -38,7 +38,7 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let unreachable = Code(rawValue: "unreachable")
         /// The database server refuses: a wrong password, an unknown database, a role that may not, a certificate.
         public static let access = Code(rawValue: "access")
-        /// SQLite failed: disk full, I/O error, read-only file system.
+        /// The database failed: disk full, I/O error, read-only file system, a standby that may lack a commit.
         public static let storage = Code(rawValue: "storage")
         /// The document is not an MSAL cache.
         public static let notAnMSALCache = Code(rawValue: "not_an_msal_cache")

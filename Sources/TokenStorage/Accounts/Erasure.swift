@@ -59,6 +59,7 @@ extension StoreConnection {
     /// Removes the whole copies that a restore or a repair has left that was killed, unless one is at work.
     private func removeDrafts() {
         guard let path = location.path else { return }
+        BackupDraft.removeAbandoned(in: path.directory)
         let drafts = [path.unfinished, path.salvage].filter { !FileStatus.isAbsent($0) }
         guard !drafts.isEmpty, let lock = try? KernelLock(of: path), (try? lock.tryLock(.schema, of: path)) ?? false
         else { return }

@@ -180,19 +180,6 @@ extension StoreReading {
     }
 }
 
-extension StoreConnection {
-    private static let accountName = SQL(
-        "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1"
-    )
-
-    fileprivate func accountNames(_ rows: [Int64]) throws -> [String] {
-        for row in rows { try connection.askAhead(Self.accountName, .integer(row)) }
-        return try rows.flatMap { row in
-            try connection.all(Self.accountName, .integer(row)) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
-        }
-    }
-}
-
 /// An access token without its secret.
 public struct AccessTokenSummary: Sendable {
     /// The client that the token was issued to.

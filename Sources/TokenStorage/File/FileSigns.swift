@@ -17,6 +17,9 @@ struct FileSigns {
     /// Whether a page holds our schema or names our key.
     let hasOwnPage: Bool
 
+    /// Whether a log has the page that names the program, or pages of another size than ours.
+    let tellsProgram: Bool
+
     /// Whether it is a database of this program, damaged or not.
     var isDatabase: Bool { !isLog && (hasApplicationID || hasOwnPage) }
 
@@ -39,6 +42,12 @@ struct FileSigns {
             let page = connection.bytes(at: Int64(start + index * stride), count: Self.pageSize)
             return page.map { Self.isOwn($0, isFirst: index == 0, keyID: keyID) } ?? false
         }
+        func holds(_ number: Int, at position: Int) -> Bool {
+            connection.bytes(at: Int64(position), count: 4) == withUnsafeBytes(of: UInt32(number).bigEndian, Array.init)
+        }
+        // The page's number begins its header, and the size is in that of the log.
+        let hasFirstPage = (0..<Self.pageCount).contains { holds(1, at: 32 + $0 * stride) }
+        tellsProgram = isLog && (hasFirstPage || !holds(Self.pageSize, at: 8))
     }
 
     /// Whether a file that begins so is a write-ahead log; the two magic numbers of one differ in the last bit.
@@ -66,9 +75,9 @@ struct FileSigns {
         if namesProgram(page) { return true }
         // A leaf of a table; the first page has the file's header before its own.
         guard page.first == 0x0D || isFirst && page.dropFirst(headerSize).first == 0x0D else { return false }
-        let keys = keyID.map { [Array($0.utf8)] } ?? []
-        // The first columns of the row of sqlite_schema that describes our table.
-        return ([Array("tabledata_keydata_key".utf8)] + keys).contains { page.contains($0) }
+        // The row of sqlite_schema that describes our table: other programs have tables of that name, without the column.
+        let schema = ["tabledata_keydata_key", "key_encryption_key_id"].map { Array($0.utf8) }
+        return schema.allSatisfy { page.contains($0) } || keyID.map { page.contains(Array($0.utf8)) } ?? false
     }
 }
 

@@ -28,12 +28,22 @@ package final class KernelLock: Sendable {
 
     /// Opens the lock file without locking anything.
     init(of path: StorePath) throws(TokenStoreError) {
-        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+        // Without O_NONBLOCK a FIFO in the file's place would hang.
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let new = open(path.lock, flags | O_CREAT | O_EXCL, 0o600)
         descriptor = new < 0 && errno == EEXIST ? open(path.lock, flags) : new
         // The umask may have taken from the owner of a new file as well.
         guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
             throw StoreFile.failure("opened", path.lock)
+        }
+        // Whoever can open it can keep everybody out.
+        guard let status = FileStatus(descriptor: descriptor), status.kind == .regular, status.links == 1,
+            status.owner == geteuid(), status.permissions & 0o077 == 0
+        else {
+            throw .insecure(
+                "\(path.lock) is not a file that this user alone may open",
+                Remedy(.removeFile, "remove it while no program uses the store")
+            )
         }
     }
 

@@ -42,8 +42,30 @@ package struct StoreFiles {
     /// The id of the key in that file, by which a store names it in the clear; nil if there is none.
     private var keyID: String? { source.fileKeyID(directory: path.directory) }
 
-    /// Whether `file` is one of the store's own files, or has the name of one, or is another token store.
-    package func includes(_ file: String) -> Bool { isOwn(file) || FileSigns.namesProgram(file) }
+    /// Whether `file` is one of the store's own files, or has the name of one, or is another token store or one of its.
+    package func includes(_ file: String) -> Bool {
+        isOwn(file) || FileSigns.namesProgram(file) || Self.isOfAnyStore(besides: file)
+    }
+
+    /// Whether a token store in the directory of `file` has that for its key, its lock, or another file of its own.
+    private static func isOfAnyStore(besides file: String) -> Bool {
+        let (name, size) = (PathParts(file).name, FileStatus(file)?.size)
+        guard let directory = PathParts.resolved(PathParts(file).directory) else { return false }
+        return files(in: directory).contains { database in
+            let store = StoreFiles(StorePath(database))
+            // Only what has the size of a key may be that of any store there.
+            guard size == Int64(KeyEncryptionKey.byteCount) || store.owns(name) else { return false }
+            guard !isCompanion(database), FileSigns.namesProgram(database) else { return false }
+            return store.owns(name) || StoreFiles(store.path, source: store.recordedSource).isOwn(file)
+        }
+    }
+
+    /// Where the key of the database comes from, as that says; nil where it cannot be read.
+    private var recordedSource: KeySource? {
+        let connection = try? StoreFile(path: path, timeout: .zero).openForInspection().connection
+        let header = connection.flatMap { try? StoreHeader($0, at: path) }
+        return header.flatMap { try? KeySource(parsing: $0.keySource) }
+    }
 
     /// Whether `file` is one of the store's own files, or has the name of one.
     package func isOwn(_ file: String) -> Bool {
@@ -79,7 +101,12 @@ package struct StoreFiles {
             return Self.isCopy(suffix) && !Self.companions.contains { suffix.hasSuffix($0) }
         }
         .sorted()
-        .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0)) }
+        .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0) && !Self.isStore($0)) }
+    }
+
+    /// Whether somebody uses a database as a store, which has a lock file then, as no draft and no copy has.
+    private static func isStore(_ database: String) -> Bool {
+        !FileStatus.isAbsent(database) && !FileStatus.isAbsent(StorePath(database).lock)
     }
 
     /// The copies of damaged files that repairs have kept.
@@ -123,6 +150,7 @@ package struct StoreFiles {
 
     /// Requires that what has the name of an unfinished database, if anything has, is one.
     func requireOwnDraft(_ name: String) throws(TokenStoreError) {
+        guard !Self.isStore(name) else { throw Self.inTheWay(name) }
         guard !isOurs(name) else { return }
         // A draft is empty, or zeros, until SQLite has written its first page.
         if let status = FileStatus(name) {
@@ -218,7 +246,8 @@ package struct StoreFiles {
             return false
         }
         guard let signs = FileSigns(of: path.log, keyID: keyID), signs.isLog else { return false }
-        return signs.hasOwnPage || FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
+        if signs.hasOwnPage || signs.tellsProgram { return signs.hasOwnPage }
+        return FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
     }
 
     // MARK: - Erasing

@@ -90,9 +90,8 @@ struct MSALCacheImporter {
         // Those that were made now are as old as this import.
         for account in changedAccounts.subtracting(session.newAccounts) { try session.touchAccount(account) }
         report.accounts = changedAccounts.count
-        report.accountNames = try changedAccounts.sorted()
-            .prefix(isTrial ? changedAccounts.count : PurgeCounts.namedAccounts)
-            .flatMap { try session.accountNames($0) }
+        let named = changedAccounts.sorted().prefix(isTrial ? changedAccounts.count : PurgeCounts.namedAccounts)
+        report.accountNames = try session.accountNames(Array(named))
         try entries.end()
         if report.changes > 0 { try session.record(.import, outcome: "\(report.changes) entries") }
     }

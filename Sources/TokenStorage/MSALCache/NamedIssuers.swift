@@ -30,8 +30,7 @@ extension MSALEntity {
             let host = HostAndPort(environment, usualPort: 443)?.host
         else { return nil }
         // Another text could be the name of a group of hosts.
-        let isIssuer = Account.ID(issuer: name, homeAccountID: "").hasIssuer
-        guard isIssuer || HostAndPort(name, usualPort: 443)?.host == host else { return nil }
+        guard name.isIssuer || HostAndPort(name, usualPort: 443)?.host == host else { return nil }
         return text(NamedIssuers.member)
     }
 }

@@ -24,6 +24,12 @@ struct LostSignIns {
         var authority: String?
     }
 
+    /// What the client with this folded id had of a kept account.
+    private struct Session: Hashable {
+        let account: Int64
+        let client: String
+    }
+
     private init(_ damaged: Connection, _ fresh: Connection) throws {
         self.damaged = damaged
         self.fresh = fresh
@@ -62,16 +68,16 @@ struct LostSignIns {
         // A row that was saved says itself whose it is, whatever an index says.
         let isSaved = try fresh.prepare("SELECT 1 FROM refresh_token WHERE id = ?1")
         var accounts = accounts
-        var sessions: Set<[Value]> = []
+        var sessions: Set<Session> = []
         let tokens = "SELECT account_id, client_fold, id FROM refresh_token ORDER BY account_id, client_fold"
         note(
             try scan(tokens) { row in
                 guard try isSaved.isEmpty(row.integer(2)) else { return }
                 let owner = row.integer(0)
                 if try keptAccount.isEmpty(owner) {
-                    accounts[owner, default: Account()].username = accounts[owner]?.username
+                    accounts[owner] = accounts[owner] ?? Account()
                 } else if try isKept.isEmpty(owner, .text(row.text(1))) {
-                    sessions.insert([.integer(owner), .text(row.text(1))])
+                    sessions.insert(Session(account: owner, client: row.text(1)))
                 }
             }
         )
@@ -80,30 +86,29 @@ struct LostSignIns {
             found.append(LostSignIn(account, client: nil))
         }
         for session in sessions {
-            guard case .text(let client) = session[1] else { continue }
             let account = try fresh.first(
                 "SELECT username, home_account_id, authority FROM account WHERE id = ?1",
-                session[0]
+                .integer(session.account)
             ) { Account(username: $0.text(0), homeAccountID: $0.text(1), authority: $0.text(2)) }
-            if let account { found.append(LostSignIn(account, client: client)) }
+            if let account { found.append(LostSignIn(account, client: session.client)) }
         }
         found.sort { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
     }
 
     /// The sessions of kept accounts whose DPoP key is lost, without which their refresh tokens are of no use.
-    private mutating func lostKeys() throws -> Set<[Value]> {
+    private mutating func lostKeys() throws -> Set<Session> {
         // Before schema version 12 there were none.
         let keys = "SELECT account_id, client_fold, id FROM dpop_key ORDER BY account_id, client_fold"
         guard (try? damaged.prepare(keys)) != nil else { return [] }
         let isKept = try fresh.prepare("SELECT 1 FROM dpop_key WHERE account_id = ?1 AND client_fold = ?2")
         let isSaved = try fresh.prepare("SELECT 1 FROM dpop_key WHERE id = ?1")
-        var sessions: Set<[Value]> = []
+        var sessions: Set<Session> = []
         note(
             try scan(keys) { row in
                 guard try isSaved.isEmpty(row.integer(2)) else { return }
                 let owner = row.integer(0)
                 guard try !keptAccount.isEmpty(owner), try isKept.isEmpty(owner, .text(row.text(1))) else { return }
-                sessions.insert([.integer(owner), .text(row.text(1))])
+                sessions.insert(Session(account: owner, client: row.text(1)))
             }
         )
         return sessions

@@ -45,6 +45,8 @@ extension StoreReading {
     ) throws -> StoreBackup {
         try read { session in
             try TokenStoreError.translating(at: session.path) {
+                // What is a store no longer could not be restored.
+                try session.requireNotMoved()
                 let writer = try BackupWriter(file, of: session)
                 return try session.connection.read { try writer.write(progress) }
             }
@@ -57,6 +59,7 @@ extension StoreReading {
     package func planBackup(to file: String) throws -> (backup: StoreBackup, isReplacing: Bool) {
         try read { session in
             try TokenStoreError.translating(at: session.path) {
+                try session.requireNotMoved()
                 let writer = try BackupWriter(file, of: session)
                 return (backup: try StoreBackup(session.connection, at: writer.target), isReplacing: writer.isTaken)
             }
@@ -110,7 +113,7 @@ private struct BackupWriter {
     func write(_ progress: TokenStore.ProgressHandler?) throws -> StoreBackup {
         // The transaction sees one moment from its first read on.
         let accounts = try session.connection.accountCount()
-        BackupDraft.removeAbandoned(of: target)
+        BackupDraft.removeAbandoned(in: target.directory)
         let draft = try BackupDraft(for: target)
         defer { withExtendedLifetime(draft) {} }
         do {
@@ -176,7 +179,7 @@ private struct BackupWriter {
 /// The file that becomes a backup, under a name that no other program gives its own.
 ///
 /// It stays locked for as long as this lives, so that the next backup can tell a draft at work from one that was left.
-private final class BackupDraft {
+final class BackupDraft {
     let name: String
     private let descriptor: Int32
 
@@ -215,18 +218,22 @@ private final class BackupDraft {
 
     private static let digitCount = 16
 
-    /// Removes what backups to `target` have left that were killed: no program has one of these locked.
-    static func removeAbandoned(of target: StorePath) {
-        for name in StoreFiles.files(in: target.directory) {
-            guard let digits = name.droppingPrefix(target.draftPrefix), digits.utf8.count == digitCount,
-                digits.allSatisfy(\.isHexDigit), FileStatus(name)?.kind == .regular
-            else { continue }
+    /// Removes what backups into a directory have left that were killed: no program has one of these locked.
+    static func removeAbandoned(in directory: String) {
+        for name in StoreFiles.files(in: directory) where isDraft(name) {
+            guard FileStatus(name)?.kind == .regular else { continue }
             let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             // What does not show that it is ours stays, and is in nobody's way.
-            if lock(descriptor) { try? StoreFiles(target).removeDraft(name) }
+            if lock(descriptor) { try? StoreFiles(StorePath(name)).removeDraft(name) }
         }
+    }
+
+    private static func isDraft(_ name: String) -> Bool {
+        let end = name.suffix(suffixLength)
+        let digits = end.dropFirst(suffixLength - digitCount)
+        return end.hasPrefix(".new-") && digits.utf8.count == digitCount && digits.allSatisfy(\.isHexDigit)
     }
 }
 

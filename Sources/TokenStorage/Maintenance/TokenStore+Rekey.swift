@@ -135,7 +135,7 @@ extension StoreConnection {
         _ = try connection.withBusyTimeout(.zero) { try connection.checkpointTruncating() }
     }
 
-    /// Makes a new data key current, after a leak under a key of `source`, or finds that an earlier rekey did.
+    /// Makes a new data key current, after a leak under a key of `source`, or goes on with a rekey that was cut off.
     fileprivate func beginRekey(to source: KeySource?, afterLeak: Bool, done: inout String?) throws -> (String?, Bool) {
         guard let source else {
             guard !afterLeak else {
@@ -150,7 +150,7 @@ extension StoreConnection {
         return (try changeSource(to: source, afterLeak: true, done: &done), false)
     }
 
-    /// Makes a new data key current in one commit, unless a rekey is under way already.
+    /// Makes a new data key current in one commit, unless a rekey is under way already; returns whether one is.
     ///
     /// A key that was not committed is forgotten: another program may give its number to a key of its own, and what was
     /// sealed here under that number then would never open.
@@ -164,7 +164,7 @@ extension StoreConnection {
         }
     }
 
-    /// Makes a new data key current, unless a rekey is under way already.
+    /// Makes a new data key current, unless a rekey is under way already; returns whether one is.
     private func startRekey() throws -> Bool {
         try lockKeys()
         // A new data key under a key that another process has left meanwhile could never be unwrapped again.

@@ -85,12 +85,14 @@ private struct Restoration {
         }
     }
 
-    /// Opens the backup with the key that the restored store would have.
+    /// Opens the backup with the key that the restored store would have, and looks at all of it.
     func requireKey() throws {
         try readingBackup { backup in
             // That of a store that was emptied has no keys, and gets some when it is restored.
             guard try !backup.connection.wrappedDataKeys().isEmpty else { return }
-            _ = try StoreConnection.unlocked(backup.connection, at: path, options: options)
+            let session = try StoreConnection.unlocked(backup.connection, at: path, options: options)
+            let header = try StoreHeader(backup.connection, at: source)
+            if try options.schema.pending(header, forWriting: true).isEmpty { try refuse(session.problems(nil)) }
             try backup.requireCurrent()
         }
     }
@@ -176,6 +178,22 @@ private struct Restoration {
     /// A backup may be anywhere, also where others can read, and it may be a store that is in use.
     private func readingBackup<Result>(_ body: (Source) throws -> Result) throws -> Result {
         try requireBackup()
+        do {
+            return try readingFile(body)
+        } catch let error as SQLiteError where [.corrupt, .notADatabase].contains(error.code.primary) {
+            throw damaged(error.message)
+        } catch let error as TokenStoreError where [.repair, .check].contains(error.remedy?.code) {
+            // What helps a store is said, and a backup is none yet.
+            throw damaged(error.problem)
+        } catch let error as TokenStoreError where error.code == .moved {
+            throw TokenStoreError.file(
+                "the backup \(source.database) is of a store that had been moved to another place",
+                Remedy(.checkSource, "name a backup that was made before, or of the new place")
+            )
+        }
+    }
+
+    private func readingFile<Result>(_ body: (Source) throws -> Result) throws -> Result {
         var attempts = UnlockedAttempts(at: source, within: options.busyTimeout)
         while true {
             LogState.awaitFirstPage(at: source, within: options.busyTimeout)
@@ -225,11 +243,11 @@ private struct Restoration {
     }
 
     private func refuse(_ problems: [StoreProblem]) throws {
-        guard let problem = problems.first else { return }
-        throw TokenStoreError.damaged(
-            "the backup \(source.database) is damaged (\(problem.location): \(problem.problem))",
-            .chooseBackup
-        )
+        if let problem = problems.first { throw damaged("\(problem.location): \(problem.problem)") }
+    }
+
+    private func damaged(_ reason: String) -> TokenStoreError {
+        .damaged("the backup \(source.database) is damaged (\(reason))", .chooseBackup)
     }
 
     /// The accounts of the store that is there, as far as it can be read: it may be restored because it cannot.

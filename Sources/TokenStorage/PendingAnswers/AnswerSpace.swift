@@ -119,12 +119,7 @@ final class AnswerRoom: Sendable {
 
     /// Whether the room is as it was taken, and can still be given a name beside the store.
     func isGood(for path: StorePath) -> Bool {
-        draft.withLock { draft in
-            var status = stat()
-            var directory = stat()
-            return !draft.isTouched && !draft.file.hasName && fstat(draft.file.descriptor, &status) == 0
-                && stat(path.directory, &directory) == 0 && directory.st_dev == status.st_dev
-        }
+        draft.withLock { !$0.isTouched && !$0.file.hasName && $0.file.isBound(to: path.directory) }
     }
 
     private static func allocate(_ descriptor: Int32, count: off_t) -> Bool {

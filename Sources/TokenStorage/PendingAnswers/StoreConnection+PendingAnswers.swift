@@ -154,6 +154,12 @@ extension StoreConnection {
         guard let id = identity.account?.id else { return false }
         let (client, isThere) = (answer.request.clientID.folded, try accountRow(id) != nil)
         let mark = try mark(of: id)
+        // A record of use that does not reach back to the answer does not tell of a sign-out or sign-in since.
+        if try lastEvent() - answer.lastEvent >= StoreEvent.limit {
+            if try signInState(of: id, client: client) == .signedOut { return true }
+            let session = try sessionTimes(of: id, client: client)
+            if let session, session.signIn >= answer.receivedAt { return true }
+        }
         return try events(after: answer.lastEvent).contains { event in
             let isSameAccount = event.account == id || mark != nil && event.accountMark == mark
             let isSameClient = event.clientID == nil || event.clientID?.folded == client

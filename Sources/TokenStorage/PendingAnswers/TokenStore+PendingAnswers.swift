@@ -156,7 +156,7 @@ extension TokenStore {
     private func write(_ answer: PendingAnswer, in space: AnswerSpace) throws -> PendingFile {
         // A rekey takes in what waits before it forgets the old key, under the same lock; without it, the key that is
         // current now may be gone in a moment.
-        let lock = try lockOfAnswers()
+        let lock = lockOfAnswers()
         defer { withExtendedLifetime(lock) {} }
         // Where the store cannot be read, what was known of it has to do; a space that was taken before there was one
         // knows nothing.
@@ -171,12 +171,9 @@ extension TokenStore {
         return file
     }
 
-    private func lockOfAnswers() throws(TokenStoreError) -> KernelLock? {
-        do {
-            return try KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
-        } catch let error where error.code == .busy {
-            return nil
-        }
+    /// The lock; nil where it cannot be had, as the answer matters more.
+    private func lockOfAnswers() -> KernelLock? {
+        try? KernelLock(.pendingAnswers, of: path, timeout: options.answerWait)
     }
 
     /// A key that the store will open the answer with, and the store's id; without a key where it has none that can be

@@ -96,7 +96,7 @@ final class ServerConnections: Sendable {
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
-                    return try withSession(body)
+                    return try withSession(until: limit, body)
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: limit, &pauses, &waiter)
                 } catch is ReplacedStore where !isTold() && ContinuousClock.now < limit {
@@ -155,7 +155,7 @@ final class ServerConnections: Sendable {
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
-                    return try withSession { session in
+                    return try withSession(until: end) { session in
                         session.deadline = end
                         session.willRetry = { [self] in note($0, for: &waiter) }
                         return try body(session)
@@ -203,10 +203,14 @@ final class ServerConnections: Sendable {
 
     func unsubscribe(_ signal: ServerSignal) { watch.unsubscribe(signal) }
 
-    private func withSession<Result>(_ body: (StoreConnection) throws -> Result) throws -> Result {
+    /// Runs `body` with a connection, for which it waits until `end`.
+    private func withSession<Result>(
+        until end: ContinuousClock.Instant,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
         var isBegun = false
         do {
-            return try pool.withConnection(patience: options.busyTimeout) { connection in
+            return try pool.withConnection(patience: max(.zero, end - .now)) { connection in
                 try vet(connection)
                 let session = try session(Connection(.server(connection)))
                 isBegun = true

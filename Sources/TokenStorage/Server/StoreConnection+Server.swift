@@ -216,21 +216,21 @@ extension StoreConnection {
     /// would leave behind what is written.
     func writableDataKeyID() throws -> Int64? {
         if let presumption { return try require(presumption) }
-        let row = try connection.first(writableKey) {
+        let found = try connection.first(writableKey) {
             (
-                $0.integer(0), Int($0.integer(1)), Int($0.integer(2)), $0.text(3), $0.isNull(4),
-                $0.optionalInteger(5), $0.blob(6)
+                id: $0.integer(0), floor: Int($0.integer(1)), version: Int($0.integer(2)), writer: $0.text(3),
+                isHere: $0.isNull(4), transaction: $0.optionalInteger(5), storeID: $0.blob(6)
             )
         }
-        guard let (id, floor, version, writer, isHere, transaction, storeID) = row else { return nil }
-        guard storeID == header.storeID else { throw ReplacedStore() }
-        witness.transaction = transaction
-        guard floor <= options.serverSchema.version else {
-            throw TokenStoreError.newerStore(version: version, writtenBy: writer, isReadable: true)
+        guard let found else { return nil }
+        guard found.storeID == header.storeID else { throw ReplacedStore() }
+        witness.transaction = found.transaction
+        guard found.floor <= options.serverSchema.version else {
+            throw TokenStoreError.newerStore(version: found.version, writtenBy: found.writer, isReadable: true)
         }
         // Without a key nothing can be added, and what is left may be deleted.
-        if !isHere, !isWithoutKey { throw MissingDataKeys() }
-        return id
+        if !found.isHere, !isWithoutKey { throw MissingDataKeys() }
+        return found.id
     }
 
     func askAheadForKey() throws {

@@ -21,40 +21,33 @@ package struct StoreHeader {
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` if the file is a database of something else.
     init(_ connection: Connection, at location: StoreLocation) throws {
-        self = try connection.read { try Self(reading: connection, at: location) }
+        self = try connection.read { try Self.read(connection, at: location) }
     }
 
     init(_ connection: Connection, at path: StorePath) throws {
         try self.init(connection, at: StoreLocation(path))
     }
 
-    private init(reading connection: Connection, at location: StoreLocation) throws {
+    private static func read(_ connection: Connection, at location: StoreLocation) throws -> StoreHeader {
         var userVersion: Int?
         if let path = location.path {
-            try Self.requireApplicationID(connection, at: path)
+            try requireApplicationID(connection, at: path)
             userVersion = Int(try connection.integer("PRAGMA user_version") ?? 0)
         }
-        let row = try connection.first(
+        let header = try connection.first(
             """
             SELECT schema_version, reader_floor, writer_floor, written_by, store_id, key_source, key_parameters,
                 created_at FROM store WHERE id = 1
             """
-        ) { row in
-            (
-                (Int(row.integer(0)), Int(row.integer(1)), Int(row.integer(2))),
-                row.text(3), row.blob(4), row.text(5), row.text(6), row.integer(7)
-            )
-        }
-        guard let row else {
-            throw TokenStoreError.damaged(
-                "\(location) has lost its header",
-                .repair
-            )
-        }
-        ((schemaVersion, readerFloor, writerFloor), writtenBy, storeID) = (row.0, row.1, row.2)
-        keySource = row.3
-        keyParameters = Self.parameters(row.4)
-        createdAt = row.5
+        ) { Self($0, userVersion: userVersion) }
+        guard let header else { throw TokenStoreError.damaged("\(location) has lost its header", .repair) }
+        return header
+    }
+
+    private init(_ row: Row, userVersion: Int?) {
+        (schemaVersion, readerFloor, writerFloor) = (Int(row.integer(0)), Int(row.integer(1)), Int(row.integer(2)))
+        (writtenBy, storeID, keySource) = (row.text(3), row.blob(4), row.text(5))
+        (keyParameters, createdAt) = (Self.parameters(row.text(6)), row.integer(7))
         // A server has no number outside its tables.
         self.userVersion = userVersion ?? schemaVersion
     }

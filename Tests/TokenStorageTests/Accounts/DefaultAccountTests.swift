@@ -51,6 +51,11 @@ struct DefaultAccountTests {
         #expect(try selected(.defaultAccount) == [Self.other, Fixture.account])
     }
 
+    @Test func `a list of fewer accounts than none is empty`() throws {
+        let fixture = try Self.chosen()
+        for limit in [0, -1, .min] { try fixture.store.forEachAccount(limit: limit) { _ in Issue.record() } }
+    }
+
     @Test func `a selection and a list say which account is the default one`() throws {
         let fixture = try Self.chosen()
         let considered = try fixture.store.select(.defaultAccount).considered

@@ -1,3 +1,4 @@
+import Foundation
 import OAuth
 import PostgreSQL
 import TestSupport
@@ -27,6 +28,28 @@ struct ServerWaitTests {
         try holder.execute("COMMIT")
         #expect(try await listed == ["u1.t1"])
         #expect(try await exported > 2)
+    }
+
+    @Test func `who may wait for a moment only does not wait longer for a connection`() throws {
+        var scene = try ServerScene()
+        scene.options.poolSize = 1
+        let store = try scene.createdStore()
+        let taken = DispatchSemaphore(value: 0)
+        let (release, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            try? store.withWriter { _ in
+                taken.signal()
+                release.wait()
+            }
+            done.signal()
+        }
+        taken.wait()
+        let start = ContinuousClock.now
+        let error = #expect(throws: TokenStoreError.self) { try store.withWriter(within: .milliseconds(50)) { _ in } }
+        #expect(error?.code == .busy)
+        #expect(ContinuousClock.now - start < .seconds(10))
+        release.signal()
+        done.wait()
     }
 
     @Test func `what cannot be written through an address for standbys says so`() throws {

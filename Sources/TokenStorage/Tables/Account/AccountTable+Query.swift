@@ -15,6 +15,7 @@ extension StoreConnection {
         askingAhead ask: (Int64) throws -> Void = { _ in },
         _ body: (Int64) throws -> Bool
     ) throws {
+        let limit = limit.map { max(0, $0) }
         for alternative in policy.alternatives {
             var found = 0
             try forEachRow(of: alternative, sortedBy: order, limit: limit ?? .max, askingAhead: ask) { row in

@@ -216,12 +216,16 @@ extension StoreConnection {
         try connection.run("DELETE FROM account WHERE id = ?1", .integer(row))
     }
 
-    /// What people call an account; empty if it is not there.
-    func accountNames(_ row: Int64) throws -> [String] {
-        try connection.all(
-            "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1",
-            .integer(row)
-        ) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
+    private static let accountName = SQL(
+        "SELECT username, home_account_id, coalesce(policy, '') FROM account WHERE id = ?1"
+    )
+
+    /// What people call each of the accounts that are there.
+    func accountNames(_ rows: [Int64]) throws -> [String] {
+        for row in rows { try connection.askAhead(Self.accountName, .integer(row)) }
+        return try rows.flatMap { row in
+            try connection.all(Self.accountName, .integer(row)) { PurgeCounts.name($0.text(0), $0.text(1), $0.text(2)) }
+        }
     }
 
     private static let tokenCounts = SQL(
@@ -238,7 +242,7 @@ extension StoreConnection {
     /// Adds an account with its tokens to what a purge deletes.
     func count(_ account: Int64, in counts: inout PurgeCounts) throws {
         counts.accounts += 1
-        if counts.accounts <= PurgeCounts.namedAccounts { counts.accountNames += try accountNames(account) }
+        if counts.accounts <= PurgeCounts.namedAccounts { counts.accountNames += try accountNames([account]) }
         try connection.forEach(Self.tokenCounts, .integer(account)) { row in
             counts.accessTokens += Int(count: row.integer(0))
             counts.refreshTokens += Int(count: row.integer(1))
@@ -262,9 +266,6 @@ extension PurgeCounts {
             refreshTokens = Int(count: row.integer(2))
             idTokens = Int(count: row.integer(3))
         }
-        accountNames = try connection.all(
-            "SELECT username, home_account_id, coalesce(policy, '') FROM account ORDER BY id LIMIT ?1",
-            .integer(Int64(Self.namedAccounts))
-        ) { Self.name($0.text(0), $0.text(1), $0.text(2)) }
+        accountNames = try connection.accountNames(limit: Self.namedAccounts)
     }
 }
