@@ -76,7 +76,7 @@ struct StoreArguments: ParsableArguments {
 
     func validate() throws {
         guard timeout.isFinite, timeout >= 0, timeout <= 1e9 else {
-            throw ValidationError("--timeout is less than 0 or not a number", hint: "give a number of seconds")
+            throw ValidationError("--timeout is not a number from 0 to a billion", hint: "give a number of seconds")
         }
         guard ["always", "never", "auto", nil].contains(color), !noColor || color != "always" else {
             throw ValidationError("--color is not always, never or auto", hint: "give one of them, without --no-color")
@@ -114,7 +114,8 @@ struct StoreArguments: ParsableArguments {
     var console: Console {
         let colour: Bool? = noColor || color == "never" ? false : color == "always" ? true : nil
         let terminal = Terminal(colour: colour, environment: Self.environment)
-        return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel, store: store)
+        let given = GivenStore(store: store, key: key?.description)
+        return Console(terminal: terminal, isQuiet: quiet, logLevel: logLevel, given: given)
     }
 
     var mayAsk: Bool { !noInput && StandardInput.isTerminal }

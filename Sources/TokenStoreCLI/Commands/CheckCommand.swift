@@ -158,7 +158,7 @@ struct CheckCommand: ParsableCommand {
 
     /// The problem that a repair is about to mend, so without the advice to check or repair.
     private func mended(_ error: TokenStoreError) -> String {
-        isAboutThis(error) ? error.problem : CommandFailure(error).sentence
+        isAboutThis(error) ? error.problem : CommandFailure(error).naming(arguments.console.given).sentence
     }
 
     /// Whether the library's advice is the command that runs.

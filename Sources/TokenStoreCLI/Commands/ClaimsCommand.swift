@@ -46,7 +46,7 @@ struct ClaimsCommand: ParsableCommand {
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
         if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
         let report = ClaimsReport(account: try store.summary(of: account.id), profiles: Self.newest(tokens))
-        try report.require(names)
+        try report.require(names) { try store.accounts(matching: .homeAccountID(account.id.homeAccountID)).count > 1 }
         if arguments.json {
             try report.document(names, on: console)
         } else if names.count == 1 {
@@ -78,11 +78,13 @@ private struct ClaimsReport {
 
     private static let times: Set<String> = ["iat", "exp", "nbf", "auth_time", "updated_at"]
 
-    /// Throws if a claim is in none of the tokens.
-    func require(_ names: [String]) throws {
+    /// Throws if a claim is in none of the tokens; two issuers may have an account of the same id.
+    func require(_ names: [String], hasNamesake: () throws -> Bool) throws {
         for name in names where first(name) == nil {
             var command = ProposedCommand("claims")
-            command.add("--account", account?.account.id.homeAccountID)
+            let account = account?.account
+            command.add("--account", account?.id.homeAccountID)
+            if try hasNamesake() { command.add("--issuer", account?.issuer ?? account?.environment) }
             throw CommandFailure(.noMatch, "the account has no claim '\(name)'", "see all with '\(command.text)'")
         }
     }

@@ -66,6 +66,7 @@ struct LogoutCommand: ParsableCommand {
             guard let store = try arguments.inspectAccounts(console) else {
                 throw try CommandFailure.noStore(at: arguments.location)
             }
+            try store.requireWritable()
             return try plan(in: store).write(arguments, on: console)
         }
         let store = try arguments.open(console)
@@ -79,7 +80,8 @@ struct LogoutCommand: ParsableCommand {
         let manager = try network.manager(store, client: filters.clientID ?? "", arguments)
         let (clients, isLocal) = (filters.clientID.map { [$0] }, localOnly)
         let session = try browser.isAsked ? EndingSession(of: account, clients: plan.clients, in: store) : nil
-        let outcome = try AsynchronousWork.run {
+        // Where the issuer has ended the session, the account goes too.
+        let outcome = try AsynchronousWork.run(keepingAnswersOf: nil, isFinished: true) {
             try await manager.signOut(account.id, ofClients: clients, isLocal ? .thisDevice : .everywhere)
         }
         let browserReport = try session.map { try browser.end($0, store, network, arguments) }

@@ -136,6 +136,7 @@ struct PurgeCommand: ParsableCommand {
         guard let store = try arguments.inspect(console, unlocks: filters.needsKey, decides: true) else {
             return PurgeCounts()
         }
+        try store.requireWritable()
         return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
     }
 

@@ -124,7 +124,7 @@ struct RekeyCommand: ParsableCommand {
             try unlocking { options in
                 var options = options
                 options.mayReadStandby = false
-                _ = try TokenStore.inspect(at: arguments.location, options: options)
+                try TokenStore.inspect(at: arguments.location, options: options)?.requireWritable()
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.

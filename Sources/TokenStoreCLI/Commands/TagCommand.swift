@@ -60,6 +60,7 @@ struct TagCommand: ParsableCommand {
             guard let store = try arguments.inspectAccounts(console) else {
                 throw try CommandFailure.noStore(at: arguments.location)
             }
+            if isChange { try store.requireWritable() }
             let found = try store.account(choice)
             var known = try store.tags(of: found.id)
             change(&known)

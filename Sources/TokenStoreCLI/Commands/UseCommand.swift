@@ -51,6 +51,7 @@ struct UseCommand: ParsableCommand {
         guard try policy == nil || !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
         if isChange, !dryRun, try !arguments.isVacant { return try change(console) }
         let store = try arguments.inspectAccounts(console)
+        if isChange { try store?.requireWritable() }
         if let policy {
             guard let store else { throw try CommandFailure.noStore(at: arguments.location) }
             return try write("would use", store.account(policy), in: store, on: console)

@@ -49,7 +49,7 @@ struct DockerCredentialCommand: TokenConsumer {
             try answer(on: console)
         } catch {
             // Docker shows what is on standard output.
-            let failure = CommandFailure(error).naming(store: console.store)
+            let failure = CommandFailure(error).naming(console.given)
             try console.line(
                 failure.message == Self.notFound ? Self.notFound : "tokenstore: \(failure.sentence)".printable
             )

@@ -62,7 +62,7 @@ struct GoogleCredentialCommand: TokenConsumer {
                 $0.member("expiration_time", Int(token.end.epoch))
             }
         } catch {
-            let failure = (PassphraseMemory.shared.failure ?? CommandFailure(error)).naming(store: console.store)
+            let failure = (PassphraseMemory.shared.failure ?? CommandFailure(error)).naming(console.given)
             json.object {
                 $0.member("version", 1)
                 $0.member("success", false)

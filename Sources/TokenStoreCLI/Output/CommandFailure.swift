@@ -102,7 +102,7 @@ package struct CommandFailure: Error {
     }
 
     /// The failure whose advice says which store is meant, where the arguments said so.
-    func naming(store: String?) -> CommandFailure { hint.map { hinting($0.naming(store: store)) } ?? self }
+    func naming(_ given: GivenStore) -> CommandFailure { hint.map { hinting($0.naming(given)) } ?? self }
 
     /// The whole line.
     var sentence: String { hint.map { "\(message); \($0)" } ?? message }

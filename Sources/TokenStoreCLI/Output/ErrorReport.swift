@@ -24,7 +24,7 @@ struct FailureFacts {
 
     mutating func take(suberror: String?, _ wait: Duration?) {
         self.suberror = suberror
-        retryAfter = wait.map { Int($0.components.seconds) + ($0.components.attoseconds > 0 ? 1 : 0) }
+        retryAfter = wait.map { Int($0.secondsRoundedUp) }
     }
 
     mutating func concern(_ account: Account) {

@@ -69,21 +69,33 @@ struct ProposedCommand {
     }
 }
 
+/// How the arguments of a command say which store is meant, and where its key is.
+struct GivenStore {
+    var store: String?
+    var key: String?
+
+    /// The options that a proposed command lacks to be about the same store.
+    fileprivate func options(missingIn command: Substring) -> String {
+        // A copy names its two stores without an option, and the key of a rekey is the new one.
+        let isCopy = command.hasPrefix("copy")
+        let options = [("--store", isCopy ? nil : store), ("--key", isCopy || command.hasPrefix("rekey") ? nil : key)]
+        let missing = options.filter { !command.contains($0.0) && !command.contains("--help") }
+        let words = missing.flatMap { name, value in value.map { ProposedCommand.words(name, $0) } ?? [] }
+        return words.map { " " + $0.shellWord }.joined()
+    }
+}
+
 extension String {
     /// The text in which each command in quotation marks, such as `'tokenstore list'`, says which store is meant.
     ///
-    /// Advice works when it is followed to the letter, and without the option it would be about another store.
-    func naming(store: String?) -> String {
-        guard let store else { return self }
-        let option = " " + ProposedCommand.words("--store", store).map(\.shellWord).joined(separator: " ")
+    /// Advice works when it is followed to the letter, and without the options it would be about another store.
+    func naming(_ given: GivenStore) -> String {
         var (text, rest) = ("", self[...])
         while let start = rest.firstRange(of: "'tokenstore "), let end = rest.endOfCommand(from: start.upperBound) {
             let command = rest[start.upperBound..<end]
-            // A copy names its two stores without an option.
-            let isTold = ["--store", "--help"].contains(where: command.contains) || command.hasPrefix("copy")
             // What stands behind two hyphens is another program's.
             let place = command.firstRange(of: " -- ")?.lowerBound ?? end
-            text += rest[..<place] + (isTold ? "" : option) + rest[place..<end]
+            text += rest[..<place] + given.options(missingIn: command) + rest[place..<end]
             rest = rest[end...]
         }
         return text + rest

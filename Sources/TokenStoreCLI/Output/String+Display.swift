@@ -48,19 +48,7 @@ extension String {
 
 extension String {
     /// A GUID as its first eight letters; any other text as it is.
-    var shortGUID: String {
-        var whole = self
-        let isGUID = whole.withUTF8 { bytes in
-            bytes.count == 36
-                && bytes.indices.allSatisfy { index in
-                    switch index {
-                    case 8, 13, 18, 23: bytes[index] == UInt8(ascii: "-")
-                    default: bytes[index].isHexDigit
-                    }
-                }
-        }
-        return isGUID ? prefix(8) + "…" : self
-    }
+    var shortGUID: String { isGUID ? prefix(8) + "…" : self }
 
     /// The text with every GUID in it shortened.
     var withShortGUIDs: String {
@@ -119,11 +107,6 @@ extension UInt8 {
     /// Whether it is a letter of ASCII or a digit.
     var isLetterOrDigit: Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
-    }
-
-    fileprivate var isHexDigit: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
 }
 

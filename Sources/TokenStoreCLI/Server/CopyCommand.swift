@@ -101,9 +101,9 @@ struct CopyCommand: ParsableCommand {
                 + "'tokenstore purge --all --store \(place)', and copy then"
         default:
             guard let target, let to, error.path == to.description else {
-                return remedy.hint(keyOption: "--source-key").naming(store: source)
+                return remedy.hint(keyOption: "--source-key").naming(GivenStore(store: source))
             }
-            return remedy.hint.naming(store: target)
+            return remedy.hint.naming(GivenStore(store: target))
         }
     }
 
@@ -127,6 +127,14 @@ struct CopyCommand: ParsableCommand {
         let question =
             "\(keepSource ? "Copy" : "Move") \(plan.accounts.counting("account")) from \(source) to \(target)\(warning)"
         try Confirmation(question: question).ask(arguments, isGiven: yes || plan.wasDone)
+        let report = try copied(source, target, console)
+        guard !report.wasDone else { return try tellDone(source, target, console) }
+        try write(report, source, target, keepSource ? "copied" : "moved", console)
+        tellNext(report, source, target, console)
+    }
+
+    /// Copies, with a line that says how far it is.
+    private func copied(_ source: StoreLocation, _ target: StoreLocation, _ console: Console) throws -> CopyReport {
         let isKept = keepSource
         let hasBegun = LockedValue(false)
         let progress = ProgressLine(keepSource ? "copying" : "moving", console) { _ in
@@ -136,7 +144,7 @@ struct CopyCommand: ParsableCommand {
             guard !isKept else { return ("\(target) is not whole", advice: "copy again, to an empty store") }
             return ("\(source) waits for the rest to be moved", advice: "run it again, or take it back with --undo")
         }
-        let report = try progress.showing { update in
+        return try progress.showing { update in
             try TokenStore.copy(
                 from: source,
                 to: target,
@@ -150,8 +158,10 @@ struct CopyCommand: ParsableCommand {
                 }
             )
         }
-        guard !report.wasDone else { return try tellDone(source, target, console) }
-        try write(report, source, target, keepSource ? "copied" : "moved", console)
+    }
+
+    /// Says what is to be done with the two stores now.
+    private func tellNext(_ report: CopyReport, _ source: StoreLocation, _ target: StoreLocation, _ console: Console) {
         guard !keepSource else {
             return console.note("both have the same refresh tokens now; only one of the two can go on using them")
         }

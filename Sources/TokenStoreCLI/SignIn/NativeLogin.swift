@@ -89,8 +89,17 @@ struct NativeRun {
         }
     }
 
-    /// The refusal; where the person has to choose a new password first, with the command for it.
-    func namingReset(_ refusal: any NativeRefusal, _ scope: Scope) -> any Error {
+    /// The refusal; where the person has to choose a new password first, or to sign in in a browser, with the command
+    /// for it.
+    func namingCommand(_ refusal: any NativeRefusal, _ scope: Scope) -> any Error {
+        if refusal.wantsKey {
+            let (authority, client) = (application.configuration.authority, application.configuration.clientID)
+            var command = ProposedCommand(signingInAt: authority, client: client, scope, loginHint: username)
+            command.add("--dpop")
+            command.add("--ca-file", network.caFile)
+            command.add(arguments)
+            return CommandFailure(refusal).hinting("sign in with '\(command.text)'")
+        }
         guard refusal.needsNewPassword, let remedy = refusal.remedy else { return refusal }
         return CommandFailure(refusal).hinting(resetAdvice(remedy.hint, scope))
     }
@@ -156,7 +165,7 @@ struct NativeLogin {
             try run.report(run.signIn.run(scope))
             return nil
         } catch let refusal as any NativeRefusal {
-            guard let request = refusal.browserRequest else { throw run.namingReset(refusal, scope) }
+            guard let request = refusal.browserRequest else { throw run.namingCommand(refusal, scope) }
             guard run.prompter.mayAsk else { throw run.failure(refusal, request) }
             return request
         }

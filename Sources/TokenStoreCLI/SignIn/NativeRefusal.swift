@@ -34,6 +34,12 @@ extension NativeRefusal {
     /// Whether the person has to choose a new password first.
     var needsNewPassword: Bool { answer?.needsNewPassword ?? false }
 
+    /// Whether the issuer binds tokens to a key, which no step here shows.
+    var wantsKey: Bool {
+        let dpopError = underlyingError as? DPoPError ?? (underlyingError as? SignInError)?.dpopError
+        return answer?.isAboutProof ?? (dpopError?.code == .unaskedBinding)
+    }
+
     /// Whether the network or the issuer failed in a way that may pass.
     var isOutage: Bool {
         switch underlyingError {
@@ -51,7 +57,8 @@ extension NativeAuthError: NativeRefusal {
 
     var isAboutAnswer: Bool {
         // A code that could not be sent leaves those before it good, unless the rest is to be done in a browser.
-        browserRequest == nil && (Kind.self == ResendCodeErrorKind.self || kind != .generalError)
+        let mayResend = Kind.self == ResendCodeErrorKind.self && (underlyingError as? OAuthError)?.code != .expiredToken
+        return browserRequest == nil && (mayResend || kind != .generalError)
     }
 }
 

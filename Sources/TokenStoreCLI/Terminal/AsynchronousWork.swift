@@ -68,11 +68,13 @@ extension AsynchronousWork {
     /// An issuer's answer that is under way is stored before this returns, or the program ends: what has been spent for
     /// it is spent. A second signal ends the program at once.
     ///
-    /// With `throwsInterrupt`, Ctrl-C is an error that `body` throws, and does not end the program.
+    /// With `throwsInterrupt`, Ctrl-C is an error that `body` throws, and does not end the program. With `isFinished`, a
+    /// body that goes on to its end although it is cancelled is waited for, and only then the program ends.
     static func run<Result: Sendable>(
         keepingAnswersOf store: TokenStore?,
         within time: Duration? = nil,
         throwsInterrupt: Bool = false,
+        isFinished: Bool = false,
         _ body: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
         let isReady = AsyncStream<Never>.makeStream()
@@ -80,7 +82,7 @@ extension AsynchronousWork {
             for await _ in isReady.stream {}
             return try await body()
         }
-        let ending = EndingSignals(store, throwsInterrupt: throwsInterrupt) { task.cancel() }
+        let ending = EndingSignals(store, throwsInterrupt: throwsInterrupt, holds: isFinished) { task.cancel() }
         isReady.continuation.finish()
         let clock = Task.detached {
             guard let time else { return }
@@ -106,11 +108,15 @@ private final class EndingSignals: Sendable {
     private let state = LockedValue(State())
     private let store: TokenStore?
     private let throwsInterrupt: Bool
+
+    /// Whether the first of them waits for the end of the work in any case.
+    private let holds: Bool
     private let cancel: @Sendable () -> Void
 
-    init(_ store: TokenStore?, throwsInterrupt: Bool, cancel: @escaping @Sendable () -> Void) {
+    init(_ store: TokenStore?, throwsInterrupt: Bool, holds: Bool, cancel: @escaping @Sendable () -> Void) {
         self.store = store
         self.throwsInterrupt = throwsInterrupt
+        self.holds = holds
         self.cancel = cancel
         // A signal is lost until its source is registered; nothing begins before.
         let isRegistered = DispatchGroup()
@@ -146,7 +152,7 @@ private final class EndingSignals: Sendable {
             }
             Self.end(by: number)
         }
-        guard isExpecting || throwsInterrupt && number == SIGINT else { Self.end(by: number) }
+        guard isExpecting || holds || throwsInterrupt && number == SIGINT else { Self.end(by: number) }
         if isExpecting { Self.announceWait() }
         cancel()
     }

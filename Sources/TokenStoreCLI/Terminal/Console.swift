@@ -24,7 +24,7 @@ struct Console {
     let now = Date().unixSeconds
 
     /// The store as the arguments name it.
-    var store: String?
+    var given = GivenStore()
 
     func line(_ text: String = "") throws { try output.write(text + "\n") }
 
@@ -48,7 +48,7 @@ struct Console {
 
     private func say(_ text: String) {
         // A part of a command is another command.
-        let text = text.firstRange(of: "'tokenstore ") == nil ? text.boundedSentence : text.naming(store: store)
+        let text = text.firstRange(of: "'tokenstore ") == nil ? text.boundedSentence : text.naming(given)
         StandardError.write("tokenstore: \(text.printable)\n")
     }
 

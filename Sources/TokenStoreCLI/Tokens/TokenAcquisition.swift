@@ -56,7 +56,7 @@ struct TokenAcquisition {
             let owner = try chosen(in: store, after: last)
             return (try acquire(of: owner, in: store, isRepeated: last != nil, console), owner)
         } catch let error where Self.mayPass(error) {
-            guard let standIn else { throw error }
+            guard let standIn, standIn.0.isGood(at: Date()) else { throw error }
             return standIn
         }
     }
@@ -248,7 +248,7 @@ extension TokenAcquisition {
         }
         // The issuer need not send a new one (OpenID Connect Core §12.2).
         if let (stored, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: 1) {
-            return try HandedToken(stored, ending: end, of: (account, client), .cache)
+            return try handed(stored, ending: end, of: (account, client), in: store)
         }
         let who = renewed == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
         let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
@@ -282,7 +282,24 @@ extension TokenAcquisition {
             let (account, client) = try selected(store, after: last)
         else { return nil }
         guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
-        return try HandedToken(idToken, ending: end, of: (account, client), .cache)
+        return try handed(idToken, ending: end, of: (account, client), in: store)
+    }
+
+    /// A stored ID token, which outlives the session no more than an access token does.
+    private func handed(
+        _ idToken: IDToken,
+        ending end: Date,
+        of owner: TokenOwner,
+        in store: some UsableTokenReading
+    ) throws -> HandedToken {
+        let request = try request(owner.account, of: owner.client, in: store)
+        let decider = TokenDecider(store: store, clientID: owner.client, options: token.options(network, arguments))
+        do {
+            return try HandedToken(idToken, ending: decider.limited(end, request), of: owner, .cache)
+        } catch let error as AcquisitionError {
+            let again = signInAgain(owner.account, owner.client, request, in: store)
+            throw again.meeting(error).completing(CommandFailure(error))
+        }
     }
 }
 

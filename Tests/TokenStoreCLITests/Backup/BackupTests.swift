@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import TestSupport
 import TestTraits
 import Testing
 
@@ -163,6 +164,77 @@ struct BackupTests {
         }
         #expect(try scratch.contents("tokenstore.db") == before)
         #expect(try scratch.names.allSatisfy { !$0.contains("replaced") && !$0.hasSuffix(".new") })
+    }
+
+    @Test(arguments: [true, false])
+    func `what is wrong with a backup is said of it, and not of the store`(isReplacing: Bool) throws {
+        let (scratch, other) = (try Self.filled(), try ScratchDirectory())
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        let bytes = try scratch.contents("b.db")
+        for length in [4_096, 20_480, bytes.count - 4_096] {
+            try other.overwrite("cut.db", with: bytes.prefix(length))
+            let target = isReplacing ? scratch.store : other.path("new/tokenstore.db")
+            for options in [["--yes"], ["--dry-run"]] {
+                let outcome = try scratch.command(["restore", other.path("cut.db"), "--store", target] + options)
+                #expect(outcome.status == 6, "\(length): \(outcome)")
+                #expect(outcome.error.contains("the backup \(other.path("cut.db")) is damaged"), "\(outcome.error)")
+                #expect(!outcome.error.contains("repair") && !outcome.error.contains(target), "\(outcome.error)")
+            }
+        }
+        #expect(try scratch.run("check").status == 0)
+        #expect(try other.names == ["cut.db"])
+    }
+
+    @Test func `a dry run refuses a backup with an altered value, as the restore does`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        try Shell.run(
+            "/usr/bin/sqlite3",
+            scratch.path("b.db"),
+            "UPDATE access_token SET target = 'tasks.write'"
+        )
+        for option in ["--dry-run", "--yes"] {
+            let outcome = try scratch.run("restore", scratch.path("b.db"), option)
+            #expect(outcome.status == 6, "\(option): \(outcome)")
+        }
+    }
+
+    @Test(arguments: [
+        ["purge", "--all", "--yes"], ["logout", "mara@example.net", "--local-only"], ["backup", "other.db"],
+    ])
+    func `what a backup left that was killed goes with the next change`(command: [String]) throws {
+        let scratch = try Self.filled()
+        let draft = "b.db.new-0123456789abcdef"
+        #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
+        try FileManager.default.moveItem(atPath: scratch.path("b.db"), toPath: scratch.path(draft))
+        try scratch.write("mine", to: "notes.new-0123456789abcdef")
+        let words = command.map { $0 == "other.db" ? scratch.path($0) : $0 }
+        #expect(try scratch.command(words).status == 0)
+        #expect(try !scratch.names.contains(draft))
+        #expect(try scratch.names.contains("notes.new-0123456789abcdef"))
+    }
+
+    @Test func `a store that was moved is not backed up, and an older backup of that kind is named`() throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("copy", "--yes", scratch.store, scratch.path("new/")).status == 0)
+        let refused = try scratch.run("backup", scratch.path("b.db"))
+        #expect(refused.status == 10, "\(refused)")
+        #expect(refused.error.contains(scratch.path("new/tokenstore.db")), "\(refused.error)")
+        try FileManager.default.copyItem(atPath: scratch.store, toPath: scratch.path("b.db"))
+        let target = scratch.path("other/tokenstore.db")
+        let restored = try scratch.run("restore", scratch.path("b.db"), "--yes", "--store", target)
+        #expect(restored.status == 1, "\(restored)")
+        #expect(restored.error.contains("the backup \(scratch.path("b.db")) is of a store"), "\(restored.error)")
+        #expect(!restored.error.contains("--undo"), "\(restored.error)")
+    }
+
+    @Test(arguments: [["purge"], ["purge", "-a", "mara@example.net"], ["logout", "mara@example.net"], ["rekey"]])
+    func `a dry run on a store that was moved ends as the command does`(command: [String]) throws {
+        let scratch = try Self.filled()
+        #expect(try scratch.run("copy", "--yes", scratch.store, scratch.path("new/")).status == 0)
+        let trial = try scratch.command(command + ["--dry-run"])
+        let outcome = try scratch.command(command + (command.count > 1 ? ["--yes"] : []))
+        #expect((trial.status, outcome.status) == (10, 10), "\(trial) \(outcome)")
     }
 
     @Test func `a store that another program has open is not replaced`() throws {

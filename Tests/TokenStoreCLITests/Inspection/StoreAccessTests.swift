@@ -43,6 +43,28 @@ struct StoreAccessTests {
         #expect(try scratch.names == before)
     }
 
+    @Test(arguments: ["others may open it", "it has another name", "a pipe"])
+    func `a lock file that is not this user's alone is refused and named`(flaw: String) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let lock = scratch.path("tokenstore.lock")
+        switch flaw {
+        case "others may open it": chmod(lock, 0o644)
+        case "it has another name": link(lock, scratch.path("second"))
+        default:
+            unlink(lock)
+            mkfifo(lock, 0o600)
+        }
+        for command in [["rekey"], ["tag", "mara@example.net", "a=b", "--timeout", "2"]] {
+            let outcome = try scratch.command(command)
+            guard outcome.status != 0 || command == ["rekey"] else { continue }
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.error.contains("\(lock) is not a file that this user alone may open"), "\(outcome.error)")
+        }
+        unlink(lock)
+        #expect(try scratch.run("rekey").status == 0)
+    }
+
     @Test func `no command shows a secret, not even with all diagnostics`() throws {
         let scratch = try ScratchDirectory()
         let cache = try CachedUser.cache([.mara, .ivo])

@@ -27,6 +27,12 @@ struct StoreCopyTests {
         }
     }
 
+    @Test func `what status advises about copies is about the same store`() throws {
+        let other = try ScratchDirectory()
+        let status = try other.run("status", "--store", scratch.store)
+        #expect(status.output.contains("'tokenstore rekey --store \(scratch.store)'"), "\(status.output)")
+    }
+
     @Test func `purge --all asks about the copies by name and leaves other files alone`() throws {
         let trial = try scratch.run("purge", "--all", "--dry-run")
         for name in copies { #expect(trial.output.contains("would remove \(scratch.path(name))")) }

@@ -8,7 +8,8 @@ import Testing
 @Suite(.onWaitingThreads)
 struct OwnFilesTests {
     enum Foreign: String, CaseIterable {
-        case sshKey, emptyFile, json, databaseOfAnotherProgram, archiveWithAStore, pipe, directory, noise
+        case sshKey, emptyFile, json, databaseOfAnotherProgram, databaseWithItsKeys, archiveWithAStore, pipe, directory
+        case noise
 
         /// Puts the file under a name in an empty directory.
         func make(_ name: String, in scratch: ScratchDirectory) throws {
@@ -23,6 +24,10 @@ struct OwnFilesTests {
                     scratch.path(name),
                     "CREATE TABLE store (x); INSERT INTO store VALUES (1)"
                 )
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.path(name))
+            case .databaseWithItsKeys:
+                let schema = "PRAGMA application_id = 1196444487; CREATE TABLE data_key (id INTEGER, material BLOB)"
+                try Shell.run("/usr/bin/sqlite3", scratch.path(name), schema)
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.path(name))
             case .archiveWithAStore:
                 let other = try ScratchDirectory()
@@ -132,8 +137,10 @@ struct OwnFilesTests {
         #expect(try scratch.run("list").lines.count == 2)
     }
 
-    @Test func `a log of another program, without its database, is left alone`() throws {
+    @Test(arguments: [false, true])
+    func `a log of another program, without its database, is left alone`(hasLock: Bool) throws {
         let scratch = try ScratchDirectory()
+        if hasLock { try scratch.write("", to: "notes.lock") }
         let shell = try SQLiteShell(scratch.path("notes.db"))
         try shell.run("PRAGMA journal_mode=WAL; CREATE TABLE note (x); INSERT INTO note VALUES (1);")
         let log = try scratch.contents("notes.db-wal")

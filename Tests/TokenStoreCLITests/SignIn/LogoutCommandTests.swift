@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import LocalIdentityProvider
 import OAuth
 import TestSupport
@@ -50,6 +51,22 @@ struct LogoutCommandTests {
             let named = try ScratchDirectory()
             try named.fill(.mara)
             #expect(try named.run("logout", name, "--local-only").status == 0, "\(name)")
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal while the issuer ends the session leaves no account behind`(signal: Int32) async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hang(at: "revoke", takesEffect: true))
+            let logout = try StartedCommand(
+                ["logout", "--yes", "ana.rojas@example.org", "--timeout", "2"],
+                environment: ["TOKENSTORE_PATH": scene.scratch.store],
+                in: scene.scratch
+            )
+            try await scene.waitForRequest(at: "revoke")
+            logout.send(signal)
+            #expect(try await logout.end() == 128 + signal)
+            #expect(try await scene.run("list", "--json").json["total"] as? Int == 0)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import TestTraits
@@ -6,6 +7,41 @@ import Testing
 /// What cannot be done without a browser after all.
 @Suite(.onWaitingThreads)
 struct NativeBrowserTests {
+    @Test(arguments: ["use_dpop_nonce", "invalid_dpop_proof"])
+    func `where the issuer binds tokens to a key, the command is named that shows one`(refusal: String) async throws {
+        try await NativeLoginScene.open { scene in
+            scene.provider.faults.add(.answer(status: 400, body: #"{"error":"\#(refusal)"}"#, at: "token"))
+            let person = NativeLoginScene.ana
+            let password = NativeLoginScene.anasPassword
+            let outcome = try await scene.script("login", "pwd-app", "--username", person, passwords: [password])
+            #expect(outcome.status == 1)
+            let command = "tokenstore login --authority \(scene.authority) --client-id pwd-app --login-hint \(person)"
+            #expect(outcome.error.contains("; sign in with '\(command) --dpop"), "\(outcome.error)")
+        }
+    }
+
+    @Test func `an answer with a password in its scope shows and keeps none`() async throws {
+        try await NativeLoginScene.open { scene in
+            let password = NativeLoginScene.anasPassword
+            let body = #"{"access_token":"at","token_type":"Bearer","expires_in":3600,"scope":"read \#(password)"}"#
+            scene.provider.faults.add(.answer(body: body, at: "token"))
+            let outcome = try await scene.script(
+                "login",
+                "pwd-app",
+                "--username",
+                NativeLoginScene.ana,
+                "--log-level",
+                "trace",
+                passwords: [password]
+            )
+            #expect(!(outcome.output + outcome.error).contains(password), "\(outcome.error)")
+            for name in try scene.scene.scratch.names where name.hasPrefix("tokenstore.") {
+                let bytes = try scene.scene.scratch.contents(name)
+                #expect(bytes.range(of: Data(password.utf8)) == nil, "\(name)")
+            }
+        }
+    }
+
     @Test func `a script gets the command that continues in a browser`() async throws {
         try await NativeLoginScene.open { scene in
             let outcome = try await scene.script(

@@ -25,8 +25,8 @@ struct ProposedCommandTests {
         ]
     )
     func `a command says which store is meant`(text: String, named: String) {
-        #expect(text.naming(store: "/s") == named)
-        #expect(text.naming(store: nil) == text)
+        #expect(text.naming(GivenStore(store: "/s")) == named)
+        #expect(text.naming(GivenStore(store: nil)) == text)
     }
 
     @Test func `a command that is longer than any sentence is kept whole`() {
@@ -34,12 +34,13 @@ struct ProposedCommandTests {
         for number in 1...300 { command.add("--scope", "api://scope-\(number)/Read") }
         let hint = "sign in again with '\(command.text)'"
         #expect(CommandFailure(.failure, "the session has ended", hint).hint == hint)
-        #expect(CommandFailure(.failure, "m", hint).naming(store: "/s").hint?.hasSuffix(" --store /s'") == true)
+        let failure = CommandFailure(.failure, "m", hint).naming(GivenStore(store: "/s"))
+        #expect(failure.hint?.hasSuffix(" --store /s'") == true)
     }
 
     @Test func `a value that looks like an option is one word with its option`() {
         #expect(ProposedCommand.words("--login-hint", "-rf") == ["--login-hint=-rf"])
         #expect(ProposedCommand.words("--login-hint", "mara") == ["--login-hint", "mara"])
-        #expect("run 'tokenstore check'".naming(store: "-a b") == "run 'tokenstore check '--store=-a b''")
+        #expect("run 'tokenstore check'".naming(GivenStore(store: "-a b")) == "run 'tokenstore check '--store=-a b''")
     }
 }

@@ -47,6 +47,24 @@ struct AnswerKeepingTests {
         }
     }
 
+    @Test func `an answer is kept in the directory of the store, also where that has another name meanwhile`()
+        async throws
+    {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hold(at: "token"))
+            let refresh = try scene.start(["--timeout", "5"])
+            try await scene.waitForIntent()
+            let (place, moved) = (scene.scratch.path, scene.scratch.path + "-moved")
+            try FileManager.default.moveItem(atPath: place, toPath: moved)
+            scene.provider.faults.removeAll()
+            #expect(try await refresh.end() == 0)
+            try FileManager.default.moveItem(atPath: moved, toPath: place)
+            #expect(try pending(scene).count == 1)
+            #expect(try await scene.tokens(1, "--force-refresh")[0].status == 0)
+            #expect(scene.tokenRequestCount == 2)
+        }
+    }
+
     @Test func `an export has the pending refresh token, or says that it is missing`() async throws {
         try await whileHeld(["--timeout", "10"]) { (scene, refresh, held) async throws in
             #expect(try await refresh.end() == 0)

@@ -21,6 +21,20 @@ struct TokenOptionTests {
         }
     }
 
+    @Test(arguments: [["token"], ["exec"], ["credential", "kubernetes"], ["token", "--cached"], ["explain"]])
+    func `an ID token of a session that is too old is not handed out`(command: [String]) async throws {
+        try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
+            let end = command == ["exec"] ? ["--", "true"] : []
+            for (age, status) in [("1h", Int32(0)), ("0s", command == ["explain"] ? 0 : 4)] {
+                let outcome = try await scene.run(command + ["--id-token", "--max-session-age", age] + end)
+                #expect(outcome.status == status, "\(age): \(outcome)")
+                let isRefused = (outcome.output + outcome.error).contains("longer ago than is allowed")
+                #expect(isRefused == (age == "0s"), "\(outcome)")
+            }
+            #expect(scene.tokenRequestCount == 0)
+        }
+    }
+
     @Test func `of an imported account the sign-in is not known, so it counts as too old`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

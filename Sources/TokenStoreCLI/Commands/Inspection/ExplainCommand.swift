@@ -38,6 +38,7 @@ struct ExplainCommand: ParsableCommand {
         let console = arguments.console
         var explanation = Explanation(opensTokens: filters.conditions.contains(where: \.opensTokens))
         if let store = try arguments.inspect(console) { try explain(store, in: &explanation) }
+        explanation.decision = explanation.decision.naming(console.given)
         try explanation.write(arguments, on: console)
     }
 
@@ -99,8 +100,13 @@ extension ExplainCommand {
             return .fail(again.namingTenant(.notCached("token for this")).sentence)
         }
         if !token.forceRefresh, token.claims == nil,
-            try token.storedIDToken(of: owner.account, owner.client, filters, in: store) != nil
+            let stored = try token.storedIDToken(of: owner.account, owner.client, filters, in: store)
         {
+            do {
+                _ = try decider.limited(stored.end, request)
+            } catch let error as AcquisitionError {
+                return .fail(CommandFailure(error).sentence, error)
+            }
             return .serve("the stored ID token would be handed out")
         }
         guard !token.cached else { return .fail(CommandFailure.notCached("ID token").sentence) }
@@ -186,6 +192,12 @@ enum ExplainedDecision {
             self = .refresh(authority.url, tokens: tokens, hasFallback: fallback != nil)
         case .fail(let error): self = .fail(CommandFailure(error).sentence, error)
         }
+    }
+
+    /// The decision whose advice says which store is meant, where the arguments said so.
+    func naming(_ given: GivenStore) -> ExplainedDecision {
+        guard case .fail(let sentence, let error) = self else { return self }
+        return .fail(sentence.naming(given), error)
     }
 
     /// For scripts.

@@ -72,7 +72,7 @@ private struct StatusReport {
         for (index, value) in values.enumerated() {
             let start = index == 0 ? console.terminal.styled(heading, .bold) + space : Self.space
             let room = console.terminal.width.map { $0 - Self.indentation } ?? .max
-            for (number, line) in value.printable.wrapped(to: room).enumerated() {
+            for (number, line) in value.naming(console.given).printable.wrapped(to: room).enumerated() {
                 try console.line((number == 0 ? start : Self.space) + line)
             }
         }
@@ -165,7 +165,7 @@ private struct StatusReport {
 
     private func copies(_ status: StoreStatus) -> [String] {
         guard !status.copies.isEmpty else { return [] }
-        let advice = "the keys of their time open them; 'tokenstore purge --all' and 'rekey' remove them"
+        let advice = "the keys of their time open them; 'tokenstore rekey' asks whether to remove them"
         return status.copies.map { "\($0.path)   \(Self.size($0.size))" } + [advice]
     }
 
