@@ -20,7 +20,8 @@ final class Pipeline {
 
     /// How many statements were put into the batch that is not ended.
     private var batch = 0
-    private static let handful = 3
+    private static let handful = 4
+    private static let early = 8
     private var failure: PostgreSQLError?
     private var lastName = 0
     private var hasReplicationWarning = false
@@ -101,8 +102,9 @@ final class Pipeline {
         steps.append(Step(kind: .execute, role: role, statement: statement, number: number, answer: answer))
         isSynchronized = false
         batch += 1
-        // The server begins with the first of a long batch while the others are made.
-        if batch == Self.handful, library.call.pointee.PQflush(handle) < 0 { throw lose() }
+        // The server begins with the first of a long batch while the others are made; libpq sends the rest by itself.
+        let isEarly = batch <= Self.early && batch.isMultiple(of: Self.handful)
+        if isEarly, library.call.pointee.PQflush(handle) < 0 { throw lose() }
     }
 
     /// Has the server prepare the statement, in the same batch as its first use.
