@@ -74,10 +74,11 @@ package final class DraftFile {
     package func commit(replacing isReplacing: Bool) -> Bool {
         guard synchronize(descriptor) else { return false }
         guard isReplacing ? replace() : take(path) else { return false }
-        let parent = openDirectory >= 0 ? dup(openDirectory) : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // The content is safe; a file system that cannot synchronize a directory says so with EINVAL.
+        if openDirectory >= 0 { return synchronize(openDirectory) || errno == EINVAL }
+        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard parent >= 0 else { return true }
         defer { close(parent) }
-        // The content is safe; a file system that cannot synchronize a directory says so with EINVAL.
         return synchronize(parent) || errno == EINVAL
     }
 
@@ -130,8 +131,8 @@ package final class DraftFile {
     }
 
     deinit {
-        // A failed initializer has nothing to close.
         if openDirectory >= 0 { close(openDirectory) }
+        // A failed initializer has no file to close.
         guard descriptor >= 0 else { return }
         close(descriptor)
         if let name { unlink(name) }

@@ -37,10 +37,16 @@ extension StoreReading {
     /// version forbids it.
     package func requireWritable() throws {
         try read { session in
-            let schema = session.connection.isServer ? session.options.serverSchema : session.options.schema
-            _ = try schema.pending(session.header, forWriting: true)
+            try session.requireWritableSchema()
             if let place = try session.newPlace() { throw TokenStoreError.moved(from: session.location, to: place) }
         }
+    }
+}
+
+extension StoreConnection {
+    /// Requires that no newer version forbids this program to write the store.
+    func requireWritableSchema() throws {
+        _ = try (connection.isServer ? options.serverSchema : options.schema).pending(header, forWriting: true)
     }
 }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CProcess
 import OAuth
-import Sealing
 import TokenStorage
 
 #if canImport(Glibc)
@@ -229,22 +228,9 @@ struct TokenStoreCommand: ParsableCommand {
         }
         // A person who presses Tab is told nothing.
         if arguments.first == "---completion" { exit(withError: ExitCode(failure.status.code)) }
-        let told = failure.tellingOfChange(by: arguments).naming(givenStore(in: arguments))
+        let told = failure.tellingOfChange(by: arguments).naming(GivenStore(in: arguments))
         ErrorReport(failure: told).write(asJSON: asJSON)
         exit(withError: ExitCode(failure.status.code))
-    }
-
-    /// What `--store` and `--key` say, also where the arguments as a whole cannot be read.
-    private static func givenStore(in arguments: ArraySlice<String>) -> GivenStore {
-        let options = arguments.prefix { $0 != "--" }
-        func value(of name: String) -> String? {
-            guard let index = options.lastIndex(where: { $0 == name || $0.hasPrefix(name + "=") }) else { return nil }
-            return options[index].droppingPrefix(name + "=").map(String.init) ?? options[(index + 1)...].first
-        }
-        // There it is the new one, or that of the other store.
-        let names = commands(named: arguments).compactMap { $0.configuration.commandName }
-        let isOther = ["rekey", "copy"].contains(names.first)
-        return GivenStore(store: value(of: "--store"), key: isOther ? nil : value(of: "--key"))
     }
 
     /// Writes what was asked for instead of a command, as commands write: a full disk does not pass in silence.

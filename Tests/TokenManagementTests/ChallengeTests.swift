@@ -47,6 +47,22 @@ struct ChallengeTests {
         }
     }
 
+    @Test func `a transport's own error on the way to the API is one of the network`() async throws {
+        struct OwnError: Error {}
+        try await Scene.open { (scene: Scene) async throws in
+            let broken = InterceptingTransport(Scene.transport) { request in
+                if request.url.contains("/api1") { throw OwnError() }
+            }
+            let api = WebAPI(url: "\(scene.provider.baseURL)/api1", scope: Scene.toDo)
+            let manager = try scene.manager()
+            let calls = AuthorizedTransport(api, account: scene.account, manager: manager, transport: broken)
+            let error = try await #require(throws: HTTPTransportError.self) {
+                try await calls.send(HTTPRequest("GET", api.url))
+            }
+            #expect(error.code == .interrupted)
+        }
+    }
+
     @Test(arguments: [
         "Bearer error=\"insufficient_claims\", claims=\"%\"",
         "Bearer realm=\"\", claims=\"%\", error=insufficient_claims",

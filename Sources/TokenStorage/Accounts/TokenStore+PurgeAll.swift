@@ -57,6 +57,7 @@ extension TokenStore {
         guard let store = try inspect(at: location, options: options) else { return PurgeCounts() }
         let counts = try store.read { session in
             try session.requireFinishedMove()
+            try session.requireWritableSchema()
             return try session.totals()
         }
         guard !dryRun else { return counts }
@@ -73,6 +74,7 @@ extension TokenStore {
         do {
             return try inspect(at: path, options: options)?.read { session in
                 try session.requireFinishedMove()
+                try session.requireWritableSchema()
                 var counts = try session.totals()
                 counts.removedFiles = try session.ownAnswers().map(\.name)
                 return counts

@@ -38,12 +38,15 @@ package final class KernelLock: Sendable {
         }
         // Whoever can open it can keep everybody out.
         guard let status = FileStatus(descriptor: descriptor), status.kind == .regular, status.links == 1,
-            status.owner == geteuid(), status.permissions & 0o077 == 0
+            status.owner == geteuid()
         else {
             throw .insecure(
-                "\(path.lock) is not a file that this user alone may open",
+                "\(path.lock) is not a regular file of this user with one name",
                 Remedy(.removeFile, "remove it while no program uses the store")
             )
+        }
+        guard status.permissions & 0o077 == 0 else {
+            throw .insecure("others may use \(path.lock)", .restrictAccess(to: path.lock, mode: "600"))
         }
     }
 

@@ -247,7 +247,8 @@ package struct StoreFiles {
         }
         guard let signs = FileSigns(of: path.log, keyID: keyID), signs.isLog else { return false }
         if signs.hasOwnPage || signs.tellsProgram { return signs.hasOwnPage }
-        return FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
+        // Any program may have an empty lock file; beside our key it is ours.
+        return keyID != nil && FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
     }
 
     // MARK: - Erasing

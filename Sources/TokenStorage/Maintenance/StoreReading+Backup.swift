@@ -87,6 +87,9 @@ private struct BackupWriter {
             throw TokenStoreError.file("the directory \(directory) is missing", .createDirectory(directory))
         }
         try target.requireShortName(leaving: BackupDraft.suffixLength)
+        guard !BackupDraft.isDraft(target.database) else {
+            throw TokenStoreError.file("\(file) has the name of an unfinished backup", .correct("name another file"))
+        }
         try requireReplaceable()
     }
 
@@ -225,12 +228,14 @@ final class BackupDraft {
             let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            // What does not show that it is ours stays, and is in nobody's way.
-            if lock(descriptor) { try? StoreFiles(StorePath(name)).removeDraft(name) }
+            // What does not show that it is ours stays: an empty file, or one of zeros, may be any program's.
+            let files = StoreFiles(StorePath(name))
+            if lock(descriptor), files.isOurs(name) { try? files.removeDraft(name) }
         }
     }
 
-    private static func isDraft(_ name: String) -> Bool {
+    /// Whether a file has a name as drafts have it.
+    static func isDraft(_ name: String) -> Bool {
         let end = name.suffix(suffixLength)
         let digits = end.dropFirst(suffixLength - digitCount)
         return end.hasPrefix(".new-") && digits.utf8.count == digitCount && digits.allSatisfy(\.isHexDigit)

@@ -182,6 +182,8 @@ private struct Restoration {
             return try readingFile(body)
         } catch let error as SQLiteError where [.corrupt, .notADatabase].contains(error.code.primary) {
             throw damaged(error.message)
+        } catch let error as SealingError where TokenStoreError.key(error).code == .damaged {
+            throw damaged(error.problem)
         } catch let error as TokenStoreError where [.repair, .check].contains(error.remedy?.code) {
             // What helps a store is said, and a backup is none yet.
             throw damaged(error.problem)

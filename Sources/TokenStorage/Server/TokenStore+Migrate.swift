@@ -41,7 +41,13 @@ extension TokenStore {
         let file = StoreFile(path: path, timeout: options.busyTimeout)
         let header = try StoreHeader(try file.openForInspection().connection, at: path)
         let steps = try options.schema.pending(header, forWriting: true)
-        if !dryRun { try open(at: path, options: options).close() }
+        if !dryRun {
+            try open(at: path, options: options).close()
+        } else if steps.isEmpty {
+            var trial = options
+            trial.unlocks = false
+            try inspect(at: path, options: trial)?.requireWritable()
+        }
         return MigrationReport(from: header.userVersion, to: options.schema, steps: steps)
     }
 }

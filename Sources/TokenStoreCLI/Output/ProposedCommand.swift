@@ -1,3 +1,4 @@
+import ArgumentParser
 import OAuth
 import Sealing
 import SignIn
@@ -82,6 +83,21 @@ struct GivenStore {
         let missing = options.filter { !command.contains($0.0) && !command.contains("--help") }
         let words = missing.flatMap { name, value in value.map { ProposedCommand.words(name, $0) } ?? [] }
         return words.map { " " + $0.shellWord }.joined()
+    }
+}
+
+extension GivenStore {
+    /// What `--store` and `--key` say, also where the arguments as a whole cannot be read.
+    init(in arguments: ArraySlice<String>) {
+        let options = arguments.prefix { $0 != "--" }
+        func value(of name: String) -> String? {
+            guard let index = options.lastIndex(where: { $0 == name || $0.hasPrefix(name + "=") }) else { return nil }
+            return options[index].droppingPrefix(name + "=").map(String.init) ?? options[(index + 1)...].first
+        }
+        // There it is the new one, or that of the other store.
+        let names = TokenStoreCommand.commands(named: arguments).compactMap { $0.configuration.commandName }
+        let isOther = ["rekey", "copy"].contains(names.first)
+        self.init(store: value(of: "--store"), key: isOther ? nil : value(of: "--key"))
     }
 }
 

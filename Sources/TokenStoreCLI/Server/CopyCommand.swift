@@ -74,8 +74,11 @@ struct CopyCommand: ParsableCommand {
         let from = try StoreLocation(source, isArgument: true)
         let to = try target.map { try StoreLocation($0, isArgument: true) }
         do {
-            guard let to else { return try undoMove(of: from, arguments.console) }
-            try copy(from: from, to: to, arguments.console)
+            // What is noted here is about FROM alone.
+            var console = arguments.console
+            console.given = GivenStore(key: sourceKey?.description)
+            guard let to else { return try undoMove(of: from, console) }
+            try copy(from: from, to: to, console)
         } catch let error as TokenStoreError {
             guard let hint = self.hint(error, from, to) else { throw error }
             throw CommandFailure(error).hinting(hint)
@@ -101,9 +104,10 @@ struct CopyCommand: ParsableCommand {
                 + "'tokenstore purge --all --store \(place)', and copy then"
         default:
             guard let target, let to, error.path == to.description else {
-                return remedy.hint(keyOption: "--source-key").naming(GivenStore(store: source))
+                return remedy.hint(keyOption: "--source-key")
+                    .naming(GivenStore(store: source, key: sourceKey?.description))
             }
-            return remedy.hint.naming(GivenStore(store: target))
+            return remedy.hint.naming(GivenStore(store: target, key: arguments.key?.description))
         }
     }
 

@@ -153,14 +153,14 @@ private final class EndingSignals: Sendable {
             Self.end(by: number)
         }
         guard isExpecting || holds || throwsInterrupt && number == SIGINT else { Self.end(by: number) }
-        if isExpecting { Self.announceWait() }
+        if isExpecting { Self.announceWait() } else if holds { Self.announceWait(until: "the account is deleted") }
         cancel()
     }
 
     /// Says what the program waits for although it was to end.
-    static func announceWait() {
+    static func announceWait(until end: String = "the issuer's answer is stored") {
         guard StandardError.isTerminal else { return }
-        StandardError.write("tokenstore: waiting until the issuer's answer is stored; Ctrl-C twice ends at once\n")
+        StandardError.write("tokenstore: waiting until \(end); Ctrl-C twice ends at once\n")
     }
 
     /// Gives the signals their effect back; one that came meanwhile has it now.

@@ -28,7 +28,7 @@ struct TokenAcquisition {
         return try HandedToken(result, of: owner)
     }
 
-    private func tell(_ result: TokenResult, _ console: Console) {
+    func tell(_ result: TokenResult, _ console: Console) {
         if let reason = result.pendingReason { console.notePending(reason) }
         if result.refreshFailed {
             let state = result.freshness == .extended ? "has expired, and stands in for an outage" : "is still valid"
@@ -67,7 +67,7 @@ struct TokenAcquisition {
     }
 
     /// Asks the issuer, unless the store has a token by now.
-    private func acquire(of owner: TokenOwner, in store: TokenStore, isRepeated: Bool, _ console: Console) throws
+    func acquire(of owner: TokenOwner, in store: TokenStore, isRepeated: Bool, _ console: Console) throws
         -> TokenResult
     {
         let (account, client) = owner
@@ -105,7 +105,7 @@ struct TokenAcquisition {
         console.note("sign in again before this token expires\(command)")
     }
 
-    private func signInAgain(
+    func signInAgain(
         _ account: Account,
         _ client: String,
         _ request: SilentRequest?,
@@ -114,7 +114,7 @@ struct TokenAcquisition {
         SignInAgain(account, client, request, in: store, network, arguments)
     }
 
-    private func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
+    func request(_ account: Account, of client: String, in store: some StoreReading) throws -> SilentRequest {
         try token.request(for: account, in: filters.tenant, of: client, in: store, timeout: arguments.timeout)
     }
 }
@@ -203,7 +203,7 @@ extension TokenAcquisition {
 
     /// The account and client whose tokens are meant, or whose the last one was; nothing says which client an account
     /// without any is to have.
-    private func chosen(in store: some StoreReading, after last: HandedToken?) throws -> TokenOwner {
+    func chosen(in store: some StoreReading, after last: HandedToken?) throws -> TokenOwner {
         guard let (account, client) = last?.owner else {
             return try store.account(filters, byClient: !token.familyTokens, at: token.authority) {
                 signInAgain($0, "ID", nil, in: store)
@@ -217,88 +217,12 @@ extension TokenAcquisition {
 
     /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing
     /// stores.
-    private func selected(_ store: StoreInspection, after last: HandedToken?) throws -> TokenOwner? {
+    func selected(_ store: StoreInspection, after last: HandedToken?) throws -> TokenOwner? {
         do {
             return try chosen(in: store, after: last)
         } catch {
             guard try arguments.location.path?.pendingAnswers().isEmpty != false else { return nil }
             throw error
-        }
-    }
-}
-
-// MARK: - ID tokens
-
-extension TokenAcquisition {
-    private func idToken(on console: Console, after last: HandedToken?) throws -> HandedToken {
-        guard try !arguments.isVacant else { throw try CommandFailure.noStore(at: arguments.location) }
-        if !token.forceRefresh, token.claims == nil {
-            let found = try arguments.fromStandbyIfNeeded(console) { try storedIDToken(after: last, decides: $0) }
-            if let found { return found }
-        }
-        guard !token.cached else {
-            throw CommandFailure.notCached("ID token")
-        }
-        let store = try arguments.open(console)
-        defer { store.close() }
-        let (account, client) = try chosen(in: store, after: last)
-        let renewed = try renewedIDToken(of: (account, client), in: store, isRepeated: last != nil, console)
-        if let renewed, let end = token.end(of: renewed, lasting: 1) {
-            return try HandedToken(renewed, ending: end, of: (account, client), .refresh)
-        }
-        // The issuer need not send a new one (OpenID Connect Core §12.2).
-        if let (stored, end) = try token.storedIDToken(of: account, client, filters, in: store, lasting: 1) {
-            return try handed(stored, ending: end, of: (account, client), in: store)
-        }
-        let who = renewed == nil ? "the issuer sent no new ID token, and the stored one" : "the new ID token"
-        let failure = CommandFailure(.interactionRequired, "\(who) is not good for long enough", "sign in again")
-        let request = try request(account, of: client, in: store)
-        throw signInAgain(account, client, request, in: store).completing(failure)
-    }
-
-    /// The ID token that a refresh brings; nil if the issuer sends none.
-    private func renewedIDToken(
-        of owner: TokenOwner,
-        in store: TokenStore,
-        isRepeated: Bool,
-        _ console: Console
-    ) throws -> IDToken? {
-        var renewing = self
-        renewing.token.forceRefresh = true
-        // Meant for the ID token, not for the access token that comes with it.
-        renewing.token.minTTL = 0
-        do {
-            let result = try renewing.acquire(of: owner, in: store, isRepeated: isRepeated, console)
-            tell(result, console)
-            return result.idToken
-        } catch let error as AcquisitionError where error.idToken != nil {
-            return error.idToken
-        }
-    }
-
-    /// The newest ID token, if it is good for as long as is asked for.
-    private func storedIDToken(after last: HandedToken?, decides: Bool) throws -> HandedToken? {
-        guard let store = try arguments.inspected(decides: decides),
-            let (account, client) = try selected(store, after: last)
-        else { return nil }
-        guard let (idToken, end) = try token.storedIDToken(of: account, client, filters, in: store) else { return nil }
-        return try handed(idToken, ending: end, of: (account, client), in: store)
-    }
-
-    /// A stored ID token, which outlives the session no more than an access token does.
-    private func handed(
-        _ idToken: IDToken,
-        ending end: Date,
-        of owner: TokenOwner,
-        in store: some UsableTokenReading
-    ) throws -> HandedToken {
-        let request = try request(owner.account, of: owner.client, in: store)
-        let decider = TokenDecider(store: store, clientID: owner.client, options: token.options(network, arguments))
-        do {
-            return try HandedToken(idToken, ending: decider.limited(end, request), of: owner, .cache)
-        } catch let error as AcquisitionError {
-            let again = signInAgain(owner.account, owner.client, request, in: store)
-            throw again.meeting(error).completing(CommandFailure(error))
         }
     }
 }

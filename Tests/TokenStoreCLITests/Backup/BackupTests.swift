@@ -181,6 +181,10 @@ struct BackupTests {
                 #expect(!outcome.error.contains("repair") && !outcome.error.contains(target), "\(outcome.error)")
             }
         }
+        try other.overwrite("cut.db", with: bytes)
+        try Shell.run("/usr/bin/sqlite3", other.path("cut.db"), "UPDATE data_key SET wrapped = randomblob(60)")
+        let keyless = try scratch.run("restore", other.path("cut.db"), "--yes")
+        #expect(keyless.error.contains("the backup \(other.path("cut.db")) is damaged"), "\(keyless.error)")
         #expect(try scratch.run("check").status == 0)
         #expect(try other.names == ["cut.db"])
     }
@@ -207,11 +211,14 @@ struct BackupTests {
         let draft = "b.db.new-0123456789abcdef"
         #expect(try scratch.run("backup", scratch.path("b.db")).status == 0)
         try FileManager.default.moveItem(atPath: scratch.path("b.db"), toPath: scratch.path(draft))
-        try scratch.write("mine", to: "notes.new-0123456789abcdef")
+        let others = ["", "mine", String(repeating: "\0", count: 4_096) + "x"]
+        for (number, text) in others.enumerated() { try scratch.write(text, to: "\(number).new-0123456789abcdef") }
         let words = command.map { $0 == "other.db" ? scratch.path($0) : $0 }
         #expect(try scratch.command(words).status == 0)
         #expect(try !scratch.names.contains(draft))
-        #expect(try scratch.names.contains("notes.new-0123456789abcdef"))
+        for (number, text) in others.enumerated() {
+            #expect(try scratch.contents("\(number).new-0123456789abcdef") == Data(text.utf8))
+        }
     }
 
     @Test func `a store that was moved is not backed up, and an older backup of that kind is named`() throws {
@@ -226,6 +233,13 @@ struct BackupTests {
         #expect(restored.status == 1, "\(restored)")
         #expect(restored.error.contains("the backup \(scratch.path("b.db")) is of a store"), "\(restored.error)")
         #expect(!restored.error.contains("--undo"), "\(restored.error)")
+    }
+
+    @Test func `a backup does not take the name of an unfinished one`() throws {
+        let scratch = try Self.filled()
+        let outcome = try scratch.run("backup", scratch.path("store.new-2026112914413000"))
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("has the name of an unfinished backup; name another file"), "\(outcome.error)")
     }
 
     @Test(arguments: [["purge"], ["purge", "-a", "mara@example.net"], ["logout", "mara@example.net"], ["rekey"]])

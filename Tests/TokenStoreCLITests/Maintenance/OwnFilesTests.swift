@@ -18,15 +18,10 @@ struct OwnFilesTests {
                 try scratch.overwrite(name, with: Data("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n".utf8))
             case .emptyFile: try scratch.overwrite(name, with: Data())
             case .json: try scratch.overwrite(name, with: Data(#"{"AccessToken":{}}"#.utf8))
-            case .databaseOfAnotherProgram:
-                try Shell.run(
-                    "/usr/bin/sqlite3",
-                    scratch.path(name),
-                    "CREATE TABLE store (x); INSERT INTO store VALUES (1)"
-                )
-                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.path(name))
-            case .databaseWithItsKeys:
-                let schema = "PRAGMA application_id = 1196444487; CREATE TABLE data_key (id INTEGER, material BLOB)"
+            case .databaseOfAnotherProgram, .databaseWithItsKeys:
+                let keys = "PRAGMA application_id = 1196444487; CREATE TABLE data_key (id INTEGER, material BLOB)"
+                let table = "CREATE TABLE store (x); INSERT INTO store VALUES (1)"
+                let schema = self == .databaseWithItsKeys ? keys : table
                 try Shell.run("/usr/bin/sqlite3", scratch.path(name), schema)
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.path(name))
             case .archiveWithAStore:
@@ -142,7 +137,10 @@ struct OwnFilesTests {
         let scratch = try ScratchDirectory()
         if hasLock { try scratch.write("", to: "notes.lock") }
         let shell = try SQLiteShell(scratch.path("notes.db"))
-        try shell.run("PRAGMA journal_mode=WAL; CREATE TABLE note (x); INSERT INTO note VALUES (1);")
+        try shell.run("PRAGMA journal_mode=WAL; CREATE TABLE note (x);")
+        // Then the log has no page that names a program.
+        if hasLock { try shell.run("PRAGMA wal_checkpoint(TRUNCATE);") }
+        try shell.run("INSERT INTO note VALUES (1);")
         let log = try scratch.contents("notes.db-wal")
         shell.kill()
         unlink(scratch.path("notes.db"))

@@ -32,6 +32,9 @@ struct TokenOptionTests {
                 #expect(isRefused == (age == "0s"), "\(outcome)")
             }
             #expect(scene.tokenRequestCount == 0)
+            guard command == ["token"] else { return }
+            let late = ["--force-refresh", "--min-ttl", "600", "--max-session-age", "400s"]
+            #expect(try await scene.run(command + ["--id-token"] + late).status == 4)
         }
     }
 

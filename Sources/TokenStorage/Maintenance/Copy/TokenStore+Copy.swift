@@ -56,6 +56,7 @@ extension TokenStore {
         (options.unlocks, options.mayReadStandby) = (false, false)
         guard let store = try inspect(at: source, options: options) else { throw TokenStoreError.noStore(at: source) }
         let (id, totals, isPartial) = try store.read {
+            try $0.requireWritableSchema()
             if target != nil, !keepsSource, try !$0.isMoved() { try $0.requireMovable() }
             return ($0.header.storeID.hexadecimal, try $0.totals(), try $0.holdsPartOfCopy())
         }
