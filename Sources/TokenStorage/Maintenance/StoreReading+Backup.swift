@@ -116,7 +116,7 @@ private struct BackupWriter {
     func write(_ progress: TokenStore.ProgressHandler?) throws -> StoreBackup {
         // The transaction sees one moment from its first read on.
         let accounts = try session.connection.accountCount()
-        BackupDraft.removeAbandoned(in: target.directory)
+        BackupDraft.removeAbandoned(in: target.directory, of: target)
         let draft = try BackupDraft(for: target)
         defer { withExtendedLifetime(draft) {} }
         do {
@@ -222,15 +222,18 @@ final class BackupDraft {
     private static let digitCount = 16
 
     /// Removes what backups into a directory have left that were killed: no program has one of these locked.
-    static func removeAbandoned(in directory: String) {
+    ///
+    /// What does not show that it is ours stays. An empty file, or one of zeros, may be any program's, and goes only
+    /// where it has the name of a draft of `target`.
+    static func removeAbandoned(in directory: String, of target: StorePath? = nil) {
         for name in StoreFiles.files(in: directory) where isDraft(name) {
             guard FileStatus(name)?.kind == .regular else { continue }
             let descriptor = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            // What does not show that it is ours stays: an empty file, or one of zeros, may be any program's.
             let files = StoreFiles(StorePath(name))
-            if lock(descriptor), files.isOurs(name) { try? files.removeDraft(name) }
+            let isOfTarget = target.map { name.droppingPrefix($0.draftPrefix) != nil } ?? false
+            if lock(descriptor), isOfTarget || files.isOurs(name) { try? files.removeDraft(name) }
         }
     }
 
