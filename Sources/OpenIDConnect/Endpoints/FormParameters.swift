@@ -120,8 +120,18 @@ extension FormParameters {
         let secrets = hidden.filter {
             $0.count > Self.longestChance || $0.count >= Self.shortestInScope && !$0.isWord
         }
-        return Scope(scope.tokens.filter { !Redaction(of: secrets, in: $0).mayHaveSecret })
+        var encoded = 0
+        let tokens = scope.tokens.filter { token in
+            guard token.hasEncodings else { return !secrets.contains { $0.isPart(of: token) } }
+            // To look for an encoded secret takes long, and an issuer may send any number of tokens.
+            encoded += 1
+            return encoded <= Self.mostEncoded && !Redaction(of: secrets, in: token).mayHaveSecret
+        }
+        return tokens.count == scope.tokens.count ? scope : Scope(tokens)
     }
+
+    /// No issuer has more scopes with signs by which a form, JSON or HTML encodes others.
+    private static let mostEncoded = 100
 
     /// Whether a name that an issuer sent has a secret in it.
     ///
@@ -146,7 +156,27 @@ extension JSONValue.Object {
     }
 }
 
+extension String {
+    /// Whether characters may be encoded in it.
+    fileprivate var hasEncodings: Bool {
+        utf8.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "&") }
+    }
+}
+
 extension Secret {
+    /// Whether the bytes are in a text as they are.
+    fileprivate func isPart(of text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            withUnsafeBytes { secret in
+                guard let first = secret.first, secret.count <= text.count else { return false }
+                return (0...text.count - secret.count).contains { start in
+                    text[start] == first && text[start..<start + secret.count].elementsEqual(secret)
+                }
+            }
+        }
+    }
+
     /// Whether it has letters alone, as a word of a sentence has.
     fileprivate var isWord: Bool {
         withUnsafeBytes { bytes in

@@ -137,10 +137,10 @@ struct OwnFilesTests {
         let scratch = try ScratchDirectory()
         if hasLock { try scratch.write("", to: "notes.lock") }
         let shell = try SQLiteShell(scratch.path("notes.db"))
-        try shell.run("PRAGMA journal_mode=WAL; CREATE TABLE note (x);")
+        try shell.run("CREATE TABLE note (x); PRAGMA journal_mode=WAL;")
         // Then the log has no page that names a program.
         if hasLock { try shell.run("PRAGMA wal_checkpoint(TRUNCATE);") }
-        try shell.run("INSERT INTO note VALUES (1);")
+        try shell.run("INSERT INTO note VALUES (1); SELECT 1;")
         let log = try scratch.contents("notes.db-wal")
         shell.kill()
         unlink(scratch.path("notes.db"))
