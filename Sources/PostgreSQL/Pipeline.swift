@@ -20,8 +20,7 @@ final class Pipeline {
 
     /// How many statements were put into the batch that is not ended.
     private var batch = 0
-    private static let handful = 4
-    private static let early = 8
+    private static let handfuls = [4, 8]
     private var failure: PostgreSQLError?
     private var lastName = 0
     private var hasReplicationWarning = false
@@ -103,8 +102,7 @@ final class Pipeline {
         isSynchronized = false
         batch += 1
         // The server begins with the first of a long batch while the others are made; libpq sends the rest by itself.
-        let isEarly = batch <= Self.early && batch.isMultiple(of: Self.handful)
-        if isEarly, library.call.pointee.PQflush(handle) < 0 { throw lose() }
+        if Self.handfuls.contains(batch), library.call.pointee.PQflush(handle) < 0 { throw lose() }
     }
 
     /// Has the server prepare the statement, in the same batch as its first use.

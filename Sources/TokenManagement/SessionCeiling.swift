@@ -40,15 +40,25 @@ extension TokenDecider {
         return SessionCeiling(maximum, since: times.signIn, lastUse: times.lastUse, now: now)
     }
 
+    /// When the session of a request ends; nil if it has no end.
+    ///
+    /// - Throws: ``AcquisitionError`` if that is too soon for the request, or past; `TokenStoreError`.
+    private func lastMoment(for request: SilentRequest) throws -> Date? {
+        switch try ceiling(request) {
+        case .unlimited: return nil
+        case .end(let end) where end.unixSeconds - store.options.now().unixSeconds >= request.minimumSeconds: return end
+        case .end, .reached: throw AcquisitionError.interactionRequired(.sessionTooOld)
+        }
+    }
+
     /// The decision with no token that outlives the session.
     func limited(_ decision: TokenDecision, _ request: SilentRequest) throws -> TokenDecision {
         // Why there is no session says more than how old it is.
         if case .fail(let error) = decision, error.needsInteraction { return decision }
-        switch try ceiling(request) {
-        case .unlimited: return decision
-        case .end(let end) where end.unixSeconds - store.options.now().unixSeconds >= request.minimumSeconds:
-            return decision.ending(by: end)
-        case .end, .reached: return .fail(.interactionRequired(.sessionTooOld))
+        do {
+            return try lastMoment(for: request).map { decision.ending(by: $0) } ?? decision
+        } catch let error as AcquisitionError {
+            return .fail(error)
         }
     }
 
@@ -56,12 +66,7 @@ extension TokenDecider {
     ///
     /// - Throws: ``AcquisitionError`` if the session is too old already; `TokenStoreError`.
     package func limited(_ end: Date, _ request: SilentRequest) throws -> Date {
-        switch try ceiling(request) {
-        case .unlimited: return end
-        case .end(let last) where last.unixSeconds - store.options.now().unixSeconds >= request.minimumSeconds:
-            return min(end, last)
-        case .end, .reached: throw AcquisitionError.interactionRequired(.sessionTooOld)
-        }
+        try lastMoment(for: request).map { min(end, $0) } ?? end
     }
 
     /// A token that was had for `request`, cut to the end of the session.

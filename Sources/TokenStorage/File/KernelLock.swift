@@ -36,7 +36,7 @@ package final class KernelLock: Sendable {
         guard descriptor >= 0, new < 0 || fchmod(new, 0o600) == 0 else {
             throw StoreFile.failure("opened", path.lock)
         }
-        // Whoever can open it can keep everybody out.
+        // A user who can open it can keep all others out of the store.
         guard let status = FileStatus(descriptor: descriptor), status.kind == .regular, status.links == 1,
             status.owner == geteuid()
         else {

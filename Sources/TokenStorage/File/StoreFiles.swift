@@ -104,7 +104,7 @@ package struct StoreFiles {
         .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0) && !Self.isStore($0)) }
     }
 
-    /// Whether somebody uses a database as a store, which has a lock file then, as no draft and no copy has.
+    /// Whether a database is in use as a store: then it has a lock file, which drafts and copies do not have.
     private static func isStore(_ database: String) -> Bool {
         !FileStatus.isAbsent(database) && !FileStatus.isAbsent(StorePath(database).lock)
     }

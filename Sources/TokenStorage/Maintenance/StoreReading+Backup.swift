@@ -45,7 +45,7 @@ extension StoreReading {
     ) throws -> StoreBackup {
         try read { session in
             try TokenStoreError.translating(at: session.path) {
-                // What is a store no longer could not be restored.
+                // The backup of a store that was moved could not be restored.
                 try session.requireNotMoved()
                 let writer = try BackupWriter(file, of: session)
                 return try session.connection.read { try writer.write(progress) }
