@@ -1,3 +1,5 @@
+import SQL
+
 extension Connection {
     /// Begins a transaction that writes: what the database or the role has for a standard is not what counts.
     static let beginning: StaticString = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -55,6 +57,7 @@ extension Connection {
             let result = try body()
             // An error that the body kept to itself has ended the transaction all the same.
             if let failure = transaction?.failure { throw failure }
+            try sendGathered()
             try end()
             transaction = nil
             return result
@@ -76,5 +79,59 @@ extension Connection {
         } catch {
             pipeline.close()
         }
+    }
+}
+
+// MARK: - Rows that are sent together
+
+extension Connection {
+    /// Has the rows that the transaction adds from now on sent several at a time, as one statement: to begin one costs a
+    /// server as much as a row.
+    ///
+    /// They are sent before any other statement and at the end of the transaction. None of them may depend on another:
+    /// PostgreSQL adds them in no particular order.
+    package func gatherInsertions() { transaction?.gathered = [] }
+
+    /// So many at a time: the server begins with the first while the others are made.
+    private static let gatheringSize = 4
+
+    /// So many statements that are put together of others does a connection have at most.
+    private static let gatheringLimit = 64
+
+    /// Keeps a statement that adds rows, for others to be sent with; false where it is to be sent by itself.
+    func gather(_ statement: Prepared, _ values: [Value]) throws -> Bool {
+        guard transaction?.gathered != nil, statement.isPlainInsertion else { return false }
+        transaction?.gathered?.append(Insertion(statement: statement, values: values))
+        if transaction?.gathered?.count == Self.gatheringSize { try sendGathered() }
+        return true
+    }
+
+    /// Sends what was gathered.
+    func sendGathered() throws {
+        guard let insertions = transaction?.gathered, !insertions.isEmpty else { return }
+        transaction?.gathered = []
+        if let together = statement(of: insertions) {
+            try send(together, insertions.flatMap(\.values), nil)
+        } else {
+            for insertion in insertions { try send(insertion.statement, insertion.values, nil) }
+        }
+        try pipeline.push()
+    }
+
+    /// One statement that does what several do, prepared once per connection; nil where that would be one too many.
+    private func statement(of insertions: [Insertion]) -> Prepared? {
+        guard insertions.count > 1 else { return nil }
+        let key = insertions.map { ObjectIdentifier($0.statement) }
+        if let known = gatherings[key] { return known }
+        guard gatherings.count < Self.gatheringLimit else { return nil }
+        var (texts, offset): ([String], Int) = ([], 0)
+        for insertion in insertions {
+            texts.append(Scanner.numbered(insertion.statement.text, after: offset))
+            offset += insertion.values.count
+        }
+        let first = texts.dropLast().enumerated().map { "i\($0) AS (\($1))" }.joined(separator: ", ")
+        let statement = Prepared("WITH \(first) \(texts[texts.count - 1])", isKept: true)
+        gatherings[key] = statement
+        return statement
     }
 }

@@ -15,6 +15,8 @@ package final class Connection {
     var lastCursor = 0
     /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
     private var statements: [UnsafeRawPointer: Prepared] = [:]
+    /// By the statements that each is put together of.
+    var gatherings: [[ObjectIdentifier]: Prepared] = [:]
 
     /// Whether the program has looked at the server behind the connection.
     package var isVetted = false
@@ -61,6 +63,14 @@ package final class Connection {
         var ahead: [Question: Answer] = [:]
         /// What follows the commit.
         var farewell: (statement: Prepared, values: [Value])?
+        /// The rows that wait for others to be sent with; nil where none does.
+        var gathered: [Insertion]?
+    }
+
+    /// A statement that adds rows, with its values.
+    struct Insertion {
+        let statement: Prepared
+        let values: [Value]
     }
 
     /// A statement with its values.
@@ -184,6 +194,13 @@ package final class Connection {
 
     private func enqueueInTransaction(_ statement: Prepared, _ values: [Value], _ answer: Answer?) throws {
         if let failure = transaction?.failure { throw failure }
+        if try answer == nil && gather(statement, values) { return }
+        try sendGathered()
+        try send(statement, values, answer)
+    }
+
+    /// Puts a statement of the transaction behind those that wait.
+    func send(_ statement: Prepared, _ values: [Value], _ answer: Answer?) throws {
         let number = (transaction?.statementCount ?? 0) + 1
         transaction?.statementCount = number
         do {

@@ -20,7 +20,7 @@ final class Pipeline {
 
     /// How many statements were put into the batch that is not ended.
     private var batch = 0
-    private static let handfuls = [4, 8]
+    private static let handfuls = [3, 8]
     private var failure: PostgreSQLError?
     private var lastName = 0
     private var hasReplicationWarning = false
@@ -102,7 +102,7 @@ final class Pipeline {
         isSynchronized = false
         batch += 1
         // The server begins with the first of a long batch while the others are made; libpq sends the rest by itself.
-        if Self.handfuls.contains(batch), library.call.pointee.PQflush(handle) < 0 { throw lose() }
+        if Self.handfuls.contains(batch) { try push() }
     }
 
     /// Has the server prepare the statement, in the same batch as its first use.
@@ -117,6 +117,11 @@ final class Pipeline {
         steps.append(Step(kind: .parse, role: role, statement: statement, number: number))
     }
 
+    /// Hands the server what waits of a batch that goes on.
+    func push() throws(PostgreSQLError) {
+        guard library.call.pointee.PQflush(try open()) >= 0 else { throw lose() }
+    }
+
     /// Ends a batch, so that a failure of it does not reach the statements that follow.
     func synchronize() throws(PostgreSQLError) {
         guard !isSynchronized else { return }
@@ -129,7 +134,7 @@ final class Pipeline {
     /// Sends what waits, without waiting for its answers.
     func flush() throws(PostgreSQLError) {
         try synchronize()
-        guard library.call.pointee.PQflush(try open()) >= 0 else { throw lose() }
+        try push()
     }
 
     func open() throws(PostgreSQLError) -> OpaquePointer {
@@ -259,26 +264,15 @@ final class Pipeline {
         let reported = handle.flatMap { library.text(library.call.pointee.PQerrorMessage($0)) } ?? ""
         // The lines below the first guess at a reason.
         let line = reported.split(whereSeparator: \.isNewline).first.map { String($0) }
-        return drop(
-            PostgreSQLError(
-                .connectionLost,
-                problem ?? line ?? "the server ended the connection",
-                state: hasOpenCommit ? .lostAfterCommit : .lost
-            )
-        )
+        let text = problem ?? line ?? "the server ended the connection"
+        return drop(PostgreSQLError(.connectionLost, text, state: stateOfLoss))
     }
 
     /// What the server said before tells more.
     private func outOfStep() -> PostgreSQLError { lose(failure?.message ?? "the server's answers are out of step") }
 
     private func tooLate() -> PostgreSQLError {
-        drop(
-            PostgreSQLError(
-                .timedOut,
-                "the server did not answer in \(patience)",
-                state: hasOpenCommit ? .lostAfterCommit : .lost
-            )
-        )
+        drop(PostgreSQLError(.timedOut, "the server did not answer in \(patience)", state: stateOfLoss))
     }
 
     private func drop(_ error: PostgreSQLError) -> PostgreSQLError {
@@ -288,7 +282,9 @@ final class Pipeline {
         return error
     }
 
-    private var hasOpenCommit: Bool { steps[firstOpen...].contains { $0.role == .commit } }
+    private var stateOfLoss: PostgreSQLError.ConnectionState {
+        steps[firstOpen...].contains { $0.role == .commit } ? .lostAfterCommit : .lost
+    }
 
     /// Heeds a warning: one that comes with a commit says that the commit did not wait for its standby.
     private func heed(_ notice: OpaquePointer) {

@@ -27,6 +27,8 @@ final class Prepared {
     let isKept: Bool
     /// Where the columns of its rows come from that are not all of the answer.
     let sources: ColumnSources?
+    /// Whether it adds rows and does nothing else, whatever there is.
+    let isPlainInsertion: Bool
     /// The name on the server, nil as long as the server does not know it.
     var name: CString?
     /// The types of the parameters that the server was told, 0 where it was left to infer one.
@@ -36,6 +38,8 @@ final class Prepared {
         self.text = text
         self.isKept = isKept
         self.sources = sources
+        let depends = ["SELECT", "ON CONFLICT", "RETURNING"].contains { text.contains($0) }
+        isPlainInsertion = isKept && text.hasPrefix("INSERT ") && !depends
         sql = CString(Scanner.numbered(text))
     }
 

@@ -1,20 +1,26 @@
 /// Reads SQL as far as it takes to leave quoted text and comments alone.
 package enum Scanner {
-    /// The text with SQLite's numbered parameters (`?1`) as PostgreSQL's (`$1`).
-    package static func numbered(_ sql: String) -> String {
-        var bytes = Array(sql.utf8)
+    /// The text with SQLite's numbered parameters (`?1`) as PostgreSQL's (`$1`), which are counted on from `offset`.
+    package static func numbered(_ sql: String, after offset: Int = 0) -> String {
+        let bytes = Array(sql.utf8)
+        var numbered: [UInt8] = []
+        numbered.reserveCapacity(bytes.count + 16)
         var index = 0
         while index < bytes.count {
+            let start = index
             if let end = endOfQuotation(in: bytes, at: index) {
                 index = end
+            } else if bytes[index] == UInt8(ascii: "?"), index + 1 < bytes.count, isDigit(bytes[index + 1]) {
+                index = bytes[(index + 1)...].firstIndex { !isDigit($0) } ?? bytes.count
+                let number = String(decoding: bytes[start + 1..<index], as: UTF8.self)
+                numbered += Array("$\(Int(number).map { "\($0 + offset)" } ?? number)".utf8)
                 continue
+            } else {
+                index += 1
             }
-            if bytes[index] == UInt8(ascii: "?"), index + 1 < bytes.count, isDigit(bytes[index + 1]) {
-                bytes[index] = UInt8(ascii: "$")
-            }
-            index += 1
+            numbered += bytes[start..<index]
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: numbered, as: UTF8.self)
     }
 
     /// The statements of a script, without the semicolons between them.

@@ -28,6 +28,13 @@ struct ScannerTests {
         #expect(Scanner.numbered(sql) == expected)
     }
 
+    @Test func `parameters are counted on from others`() {
+        let sql = "INSERT INTO t VALUES (?1, '?1', ?2), (?10, $1)"
+        #expect(Scanner.numbered(sql, after: 9) == "INSERT INTO t VALUES ($10, '?1', $11), ($19, $1)")
+        let beyond = "99999999999999999999"
+        #expect(Scanner.numbered("SELECT ?\(beyond)", after: 1) == "SELECT $\(beyond)")
+    }
+
     @Test func `a script is taken apart at its semicolons alone`() {
         let script = """
             -- one; comment

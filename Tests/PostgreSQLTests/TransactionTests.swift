@@ -34,6 +34,108 @@ struct TransactionTests {
         #expect(!connection.isInTransaction)
     }
 
+    @Test func `rows are gathered into one statement and all arrive, whatever follows them`() throws {
+        let connection = try connection("a bigint PRIMARY KEY, b text, c bytea DEFAULT '\\x00'")
+        let rows: StaticString = "SELECT count(*) FROM t"
+        for count in 0...9 {
+            for name in [nil, "x", nil] {
+                try connection.execute("DELETE FROM t")
+                try connection.write {
+                    connection.gatherInsertions()
+                    for number in 0..<count {
+                        let values = [Value.integer(number), .optional(name)]
+                        if number.isMultiple(of: 2) {
+                            try connection.run("INSERT INTO t (a, b) VALUES (?1, ?2)", values)
+                        } else {
+                            try connection.run("INSERT INTO t (b, a, c) VALUES (?2, ?1, '?1')", values)
+                        }
+                    }
+                    // A question, a change and an addition to what may be there see what was added before them.
+                    if count > 6 {
+                        #expect(try connection.integer(rows) == Int64(count))
+                    } else {
+                        try connection.run("UPDATE t SET c = '\\x02' WHERE a = ?1", .integer(count - 1))
+                        let copy: StaticString = "INSERT INTO t SELECT a + 100, b, c FROM t WHERE a = ?1"
+                        try connection.run(copy, .integer(count - 1))
+                        try connection.run(
+                            "INSERT INTO t (a, b) VALUES (?1, ?2) ON CONFLICT (a) DO UPDATE SET b = 'again'",
+                            .integer(100 + count - 1),
+                            .text("first")
+                        )
+                    }
+                }
+                let expected = count > 6 ? count : count + 1
+                #expect(try connection.integer(rows) == Int64(expected))
+                let isKept = name == nil ? "b IS NULL" : "b = 'x'"
+                let kept = "SELECT count(*) FROM t WHERE a < 100 AND \(isKept)"
+                #expect(try connection.prepare(kept).first([]) { $0.integer(0) } == Int64(count))
+                guard 1...6 ~= count else { continue }
+                #expect(try connection.first("SELECT b FROM t WHERE a >= 100") { $0.text(0) } == "again")
+                #expect(try connection.integer("SELECT count(*) FROM t WHERE c = '\\x02'") == 2)
+            }
+        }
+    }
+
+    @Test func `gathered rows are sent without waiting, and one that is refused undoes all`() throws {
+        let connection = try connection("a bigint PRIMARY KEY, b text")
+        let before = connection.roundTrips
+        try connection.write {
+            connection.gatherInsertions()
+            for number in 0..<7 { try connection.run("INSERT INTO t (a) VALUES (?1)", .integer(number)) }
+        }
+        #expect(connection.roundTrips == before + 1)
+        #expect(try connection.integer("SELECT count(*) FROM t") == 7)
+        for (first, twice) in [(10, 12), (20, 26), (30, 30)] {
+            let error = #expect(throws: PostgreSQLError.self) {
+                try connection.write {
+                    connection.gatherInsertions()
+                    for number in Array(first..<first + 7) + [twice] {
+                        try connection.run("INSERT INTO t (a, b) VALUES (?1, 'planted')", .integer(number))
+                    }
+                }
+            }
+            #expect(error?.code == .uniqueViolation)
+            #expect(error?.state == .usable)
+        }
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try connection.write {
+                connection.gatherInsertions()
+                try connection.run("INSERT INTO t (a) VALUES (50)")
+                throw Stop()
+            }
+        }
+        // The next transaction sends each by itself again.
+        let error = #expect(throws: PostgreSQLError.self) {
+            try connection.write {
+                for number in [60, 61, 60] { try connection.run("INSERT INTO t (a) VALUES (?1)", .integer(number)) }
+            }
+        }
+        #expect(error?.statement == 3)
+        #expect(try connection.integer("SELECT count(*) FROM t") == 7)
+    }
+
+    @Test func `more kinds of statements than are put together are sent one by one`() throws {
+        let connection = try connection("a bigint, b bigint")
+        let statements = (0..<5).map { SQL("INSERT INTO t (a, b) VALUES (?1, \($0))") }
+        var count = 0
+        try connection.write {
+            connection.gatherInsertions()
+            for first in statements {
+                for second in statements {
+                    for third in statements {
+                        for statement in [first, second, third] {
+                            try connection.run(statement, [.integer(count)])
+                            count += 1
+                        }
+                        #expect(try connection.integer("SELECT count(*) FROM t") == Int64(count))
+                    }
+                }
+            }
+        }
+        #expect(try connection.integer("SELECT count(DISTINCT a) FROM t") == Int64(count))
+    }
+
     @Test func `a transaction whose error was kept from its end does not commit`() throws {
         let connection = try connection("a bigint PRIMARY KEY")
         let error = #expect(throws: PostgreSQLError.self) {
