@@ -34,6 +34,10 @@ final class SignInExperience: Sendable {
         /// To be wrong costs more than to ask: one who comes back counts twice.
         var newcomers = 3
         var clients: [KnownClient: [UInt8]] = [:]
+
+        /// How many sign-ins are under way that have not decided whether they tell the other nodes.
+        var undecided = 0
+        var toldAt: ContinuousClock.Instant?
     }
 
     private let state = LockedValue(State())
@@ -56,6 +60,45 @@ final class SignInExperience: Sendable {
     func learn(isNewcomer: Bool) {
         state.withLock { $0.newcomers = isNewcomer ? min($0.newcomers + 1, 3) : max($0.newcomers - 2, 0) }
     }
+
+    // MARK: - Telling the other nodes
+
+    /// The part of one sign-in in telling the other nodes of newcomers.
+    ///
+    /// Nobody keeps anything of a new account in memory: a message only wakes those who follow the changes, and they read
+    /// all that is there. So where several people sign in at once, a sign-in leaves the telling to one that commits later.
+    /// If that fails, the next look at the record of use finds both.
+    final class Turn {
+        private let experience: SignInExperience
+        private var isDecided = false
+
+        init(_ experience: SignInExperience) {
+            self.experience = experience
+            experience.state.withLock { $0.undecided += 1 }
+        }
+
+        deinit { leave() }
+
+        /// Whether this sign-in is the one to tell.
+        func isToTell(at now: ContinuousClock.Instant = .now) -> Bool {
+            leave()
+            return experience.state.withLock { state in
+                if state.undecided > 0, let toldAt = state.toldAt, now - toldAt < SignInExperience.shortestSilence {
+                    return false
+                }
+                state.toldAt = now
+                return true
+            }
+        }
+
+        private func leave() {
+            guard !isDecided else { return }
+            isDecided = true
+            experience.state.withLock { $0.undecided -= 1 }
+        }
+    }
+
+    private static let shortestSilence = Duration.milliseconds(5)
 }
 
 extension StoreConnection {
@@ -77,29 +120,30 @@ extension StoreConnection {
 
     /// Has the server look whether a presumption is right, behind which what is written does not happen otherwise.
     ///
-    /// The tables of the key and of the store are locked as in ``writableDataKeyID()``.
-    ///
     /// - Returns: the data key.
     func require(_ presumption: Presumption) throws -> Int64 {
         let (key, markKey) = (Int64(try keys().currentID), markKey?.sealed ?? [])
         let values: [Value] = [
             .integer(key), .blob(header.storeID), .integer(Int64(options.serverSchema.version)), .blob(markKey),
             .blob(presumption.mark), .text(presumption.client.fold), .text(presumption.client.environment),
-            .blob(presumption.sealedClient),
+            .blob(presumption.sealedClient), .text(presumption.account.key), .text(presumption.account.issuer),
         ]
-        // A purge of everything holds the table: what the statement sees is then what the purge has left.
-        try connection.run("LOCK TABLE account IN ROW EXCLUSIVE MODE")
-        try holdStore()
-        try connection.run(
-            Self.presumed,
-            values + AccountRowID.candidates(presumption.account, mask: options.accountRowMask).map { .integer($0) }
-        )
-        if case .server(let server) = connection.engine { witness.session = server.session }
+        // Who purges everything, moves the keys or the store holds a table: what is seen next is then what they have left.
+        try connection.run("SELECT 1 FROM account a, data_key k, store s WHERE false FOR SHARE")
+        try connection.run(Self.presumed, values)
+        if case .server(let server) = connection.engine {
+            witness.session = server.session
+            witness.turn = experience.map { SignInExperience.Turn($0) }
+            server.gatherInsertions()
+        }
         witness.accounts.insert(presumption.account)
         return key
     }
 
     /// Fails by a division where no row is left: a statement cannot say more of itself.
+    ///
+    /// The account is looked for by its names and not by the rows it may have: for a list of numbers a server that takes
+    /// the table for a small one reads all of it.
     private static let presumed = SQL(
         """
         SELECT CAST(1 AS bigint) / count(*) FROM data_key k CROSS JOIN store s
@@ -108,7 +152,7 @@ extension StoreConnection {
             AND NOT EXISTS (SELECT 1 FROM sign_out o WHERE o.account_mark = ?5)
             AND EXISTS (SELECT 1 FROM app_metadata c
                 WHERE c.client_fold = ?6 AND c.environment = ?7 AND c.extra = ?8)
-            AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id IN (?9, ?10, ?11, ?12))
+            AND NOT EXISTS (SELECT 1 FROM account a WHERE a.account_key = ?9 AND a.authority = ?10)
         """
     )
 }

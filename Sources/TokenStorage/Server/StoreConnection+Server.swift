@@ -25,6 +25,9 @@ struct CommitWitness {
 
     /// What is told to who keeps tokens in memory.
     var changes: [ServerChange] = []
+
+    /// Of the sign-in of a newcomer.
+    var turn: SignInExperience.Turn?
 }
 
 /// A transaction of which it is not known whether it happened.
@@ -118,6 +121,8 @@ extension StoreConnection {
     /// each other.
     private func tellAfterCommit() {
         guard !witness.changes.isEmpty, case .server(let server) = connection.engine else { return }
+        defer { witness.turn = nil }
+        guard witness.turn?.isToTell() ?? true else { return }
         server.tellAfterCommit(
             "SELECT pg_notify(?1, ?2)",
             .text(ServerChange.channel(of: header.storeID)),

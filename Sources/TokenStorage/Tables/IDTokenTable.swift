@@ -156,8 +156,8 @@ extension StoreConnection {
         "INSERT INTO claim_index (name_hash, value_hash, id_token_id) VALUES (?1, ?2, ?3)"
     )
 
-    /// Few counts, so that there are few statements to prepare; any number is a sum of them.
-    private static let insertionsOnServer = [16, 8, 4, 2, 1].map { count in
+    /// A statement for each count up to one that most ID tokens do not have.
+    private static let insertionsOnServer = (1...16).reversed().map { count in
         let entries = (0..<count).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }.joined(separator: ", ")
         return (
             count: count,

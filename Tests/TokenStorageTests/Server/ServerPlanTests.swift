@@ -14,11 +14,15 @@ struct ServerPlanTests {
     private static let small: Set = ["store", "data_key", "mark_key", "default_account", "issuer_document"]
 
     /// A server that logs the plan of every statement, and reads a whole table only where no index would do.
-    private func server() throws -> TestServer {
-        try TestServer([
-            "session_preload_libraries = 'auto_explain'", "auto_explain.log_min_duration = 0",
-            "auto_explain.log_nested_statements = on", "enable_seqscan = off",
-        ])
+    private func server() throws -> TestServer { try server(["enable_seqscan = off"]) }
+
+    private func server(_ settings: [String]) throws -> TestServer {
+        try TestServer(
+            [
+                "session_preload_libraries = 'auto_explain'", "auto_explain.log_min_duration = 0",
+                "auto_explain.log_nested_statements = on",
+            ] + settings
+        )
     }
 
     /// The tables that were read as a whole since the log was so long.
@@ -88,6 +92,22 @@ struct ServerPlanTests {
             _ = try store.events(of: Fixture.account)
             _ = try store.events()
         }
+    }
+
+    /// A server plans a statement once, for tables as they are then: what is planned in a new store is run in a large one.
+    @Test func `what a new store does first is good for many accounts`() throws {
+        let server = try server(["autovacuum = off"])
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        let start = server.log.utf8.count
+        for number in 0..<6 {
+            try store.save(ServerScene.response("u\(number)", token: "a"), for: ServerScene.request())
+        }
+        let log = String(decoding: Array(server.log.utf8.dropFirst(start)), as: UTF8.self)
+        // The last of them were taken to be new.
+        #expect(log.contains("CROSS JOIN store s") && log.contains("NOT EXISTS (SELECT 1 FROM account"))
+        #expect(scans(server, since: start) == [])
     }
 
     @Test func `finding an account scans no table`() throws {

@@ -69,6 +69,42 @@ struct PresumptionTests {
         try scene.expectSession("u2", token: "b")
     }
 
+    @Test func `of sign-ins at once the last tells the other nodes, and one in each five milliseconds`() {
+        typealias Turn = SignInExperience.Turn
+        let (experience, start) = (SignInExperience(), ContinuousClock.now)
+        let alone = Turn(experience)
+        #expect(alone.isToTell(at: start))
+        var (first, second, third) = (Turn(experience), Turn?(Turn(experience)), Turn(experience))
+        #expect(!first.isToTell(at: start + .milliseconds(4)))
+        // One that fails tells nothing.
+        second = nil
+        #expect(third.isToTell(at: start + .milliseconds(4)))
+        (first, second, third) = (Turn(experience), Turn(experience), Turn(experience))
+        #expect(first.isToTell(at: start + .milliseconds(9)))
+        #expect(second?.isToTell(at: start + .milliseconds(10)) == false)
+        #expect(third.isToTell(at: start + .milliseconds(11)))
+    }
+
+    @Test func `people who sign in at once are all told to another node`() async throws {
+        let scene = try Scene()
+        var changes = try await scene.other.changes().makeAsyncIterator()
+        let people = Set((0..<8).map { "v\($0)" })
+        try await withThrowingTaskGroup { group in
+            for person in people {
+                group.addTask {
+                    try await scene.node.save(ServerScene.response(person, token: "a"), for: ServerScene.request())
+                }
+            }
+            try await group.waitForAll()
+        }
+        var told: Set<String> = []
+        while told != people, let change = await changes.next() {
+            guard case .signedIn(let account) = change else { continue }
+            told.insert(String(account.homeAccountID.prefix { $0 != "." }))
+        }
+        #expect(told == people)
+    }
+
     @Test func `an account that another node knows keeps one session`() throws {
         let scene = try Scene()
         try scene.other.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
