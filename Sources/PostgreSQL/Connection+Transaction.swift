@@ -88,9 +88,11 @@ extension Connection {
     /// Has the rows that the transaction adds from now on sent several at a time, as one statement: to begin one costs a
     /// server as much as a row.
     ///
-    /// They are sent before any other statement and at the end of the transaction. None of them may depend on another:
-    /// PostgreSQL adds them in no particular order.
-    package func gatherInsertions() { transaction?.gathered = [] }
+    /// They are sent before any other statement and at the end of the transaction. They may refer to each other, as
+    /// references are checked at the end of a statement; none may read what another adds.
+    package func gatherInsertions() {
+        if transaction?.gathered == nil { transaction?.gathered = [] }
+    }
 
     /// So many at a time: the server begins with the first while the others are made.
     private static let gatheringSize = 4
@@ -129,8 +131,10 @@ extension Connection {
             texts.append(Scanner.numbered(insertion.statement.text, after: offset))
             offset += insertion.values.count
         }
-        let first = texts.dropLast().enumerated().map { "i\($0) AS (\($1))" }.joined(separator: ", ")
-        let statement = Prepared("WITH \(first) \(texts[texts.count - 1])", isKept: true)
+        // PostgreSQL promises no order, but begins with what is outside of WITH and goes on with the rest from its end. So
+        // rows are added, and locked, in the order of those who add them one by one, and nobody waits for each other.
+        let others = texts.dropFirst().enumerated().reversed().map { "i\($0) AS (\($1))" }.joined(separator: ", ")
+        let statement = Prepared("WITH \(others) \(texts[0])", isKept: true)
         gatherings[key] = statement
         return statement
     }

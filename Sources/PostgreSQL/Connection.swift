@@ -63,7 +63,7 @@ package final class Connection {
         var ahead: [Question: Answer] = [:]
         /// What follows the commit.
         var farewell: (statement: Prepared, values: [Value])?
-        /// The rows that wait for others to be sent with; nil where none does.
+        /// The rows that wait for others to be sent with; nil where each statement is sent by itself.
         var gathered: [Insertion]?
     }
 

@@ -38,8 +38,9 @@ final class Prepared {
         self.text = text
         self.isKept = isKept
         self.sources = sources
-        let depends = ["SELECT", "ON CONFLICT", "RETURNING"].contains { text.contains($0) }
-        isPlainInsertion = isKept && text.hasPrefix("INSERT ") && !depends
+        isPlainInsertion =
+            isKept && text.hasPrefix("INSERT ")
+            && !["SELECT", "ON CONFLICT", "RETURNING"].contains { text.contains($0) }
         sql = CString(Scanner.numbered(text))
     }
 

@@ -63,11 +63,15 @@ final class SignInExperience: Sendable {
 
     // MARK: - Telling the other nodes
 
+    /// So soon after a message another one is left to a later sign-in.
+    private static let shortestSilence = Duration.milliseconds(5)
+
     /// The part of one sign-in in telling the other nodes of newcomers.
     ///
     /// Nobody keeps anything of a new account in memory: a message only wakes those who follow the changes, and they read
-    /// all that is there. So where several people sign in at once, a sign-in leaves the telling to one that commits later.
-    /// If that fails, the next look at the record of use finds both.
+    /// all that is there. So where several people sign in at once, a sign-in leaves the telling to one that decides later.
+    /// That one may fail, or commit first: then the next look at the record of use, a second later at most, finds what was
+    /// not told.
     final class Turn {
         private let experience: SignInExperience
         private var isDecided = false
@@ -97,8 +101,6 @@ final class SignInExperience: Sendable {
             experience.state.withLock { $0.undecided -= 1 }
         }
     }
-
-    private static let shortestSilence = Duration.milliseconds(5)
 }
 
 extension StoreConnection {
@@ -129,7 +131,8 @@ extension StoreConnection {
             .blob(presumption.sealedClient), .text(presumption.account.key), .text(presumption.account.issuer),
         ]
         // Who purges everything, moves the keys or the store holds a table: what is seen next is then what they have left.
-        try connection.run("SELECT 1 FROM account a, data_key k, store s WHERE false FOR SHARE")
+        // Like a migration, which changes the others, it begins with the store.
+        try connection.run("SELECT 1 FROM store s, data_key k, account a WHERE false FOR SHARE")
         try connection.run(Self.presumed, values)
         if case .server(let server) = connection.engine {
             witness.session = server.session

@@ -46,6 +46,7 @@ extension StoreConnection {
     func writeOnServer<Result>(_ body: () throws -> Result) throws -> Result {
         // A transaction inside another is part of it.
         if connection.isInTransaction { return try body() }
+        defer { witness.turn = nil }
         var end = deadline ?? ContinuousClock.now + options.busyTimeout
         var (pauses, collisions, isLost) = (Pauses(), 0, false)
         var unsettled: UnsettledCommit<Result>?
@@ -250,7 +251,7 @@ extension StoreConnection {
     /// is one of the whole table, so that all writers would wait for each other.
     func holdStore() throws {
         guard connection.isServer else { return }
-        try connection.run("SELECT 1 FROM data_key k, store s WHERE false FOR SHARE")
+        try connection.run("SELECT 1 FROM store s, data_key k WHERE false FOR SHARE")
     }
 
     /// Where rows are spread, another machine may answer, which has a number of its own for the transaction.

@@ -183,8 +183,8 @@ private struct ServerCreation {
             else { return false }
             return try connection.write {
                 // Who writes holds both.
-                try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")
                 try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE")
+                try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")
                 for table in SealedTable.all where try table.hasValues(in: connection) { return false }
                 guard try connection.accountCount() == 0 else { return false }
                 try connection.deleteDataKeys()
