@@ -107,6 +107,17 @@ struct ServerPlanTests {
         let log = String(decoding: Array(server.log.utf8.dropFirst(start)), as: UTF8.self)
         // The last of them were taken to be new.
         #expect(log.contains("NOT EXISTS (SELECT 1 FROM account"))
+        let account = Account.ID(issuer: "login.windows.net", homeAccountID: "u1.t1")
+        for scope in [Scope("s1"), "s2"] {
+            let query = TokenQuery(account: account, clientID: "cid", scope: scope)
+            _ = try store.storedToken(for: query)
+            _ = try store.silentState(for: query) { _ in try ServerScene.request().authority }
+            _ = try store.refreshOutlook(for: query)
+        }
+        let used = try #require(try store.refreshTokens(of: account, client: "cid").first)
+        _ = try store.beginRefresh(with: used)
+        try store.save(.new(["refresh_token": "r2", "scope": "s1"]), for: ServerScene.request(), refreshing: used)
+        try store.removeAccount(account, client: "cid")
         #expect(scans(server, since: start) == [])
     }
 
