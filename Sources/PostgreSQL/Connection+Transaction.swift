@@ -132,7 +132,7 @@ extension Connection {
             offset += insertion.values.count
         }
         // PostgreSQL promises no order, but begins with what is outside of WITH and goes on with the rest from its end. So
-        // rows are added, and locked, in the order of those who add them one by one, and nobody waits for each other.
+        // rows are added, and locked, in the order of those who add them one by one, and no two wait for each other.
         let others = texts.dropFirst().enumerated().reversed().map { "i\($0) AS (\($1))" }.joined(separator: ", ")
         let statement = Prepared("WITH \(others) \(texts[0])", isKept: true)
         gatherings[key] = statement

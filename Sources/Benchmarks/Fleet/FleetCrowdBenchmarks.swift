@@ -54,7 +54,7 @@ enum FleetWritersBenchmark: Benchmark {
         for asksFirst in [false, true] {
             // Another number for each sign-in of each writer of each turn.
             let first = asksFirst ? 5_000_000 : 2_000_000
-            // To make up the answers of an issuer is no work of the store.
+            // Made before the clock runs: an issuer's answers are no work of the store.
             let count = bench.rounds * measurement.turns * writers * pieces
             let answers = (0..<count).map { SampleAccount(first + $0).response }
             let outcome = try measurement.run { turn in

@@ -68,7 +68,7 @@ final class SignInExperience: Sendable {
 
     /// The part of one sign-in in telling the other nodes of newcomers.
     ///
-    /// Nobody keeps anything of a new account in memory: a message only wakes those who follow the changes, and they read
+    /// No node has anything of a new account in memory: a message only wakes those who follow the changes, and they read
     /// all that is there. So where several people sign in at once, a sign-in leaves the telling to one that decides later.
     /// That one may fail, or commit first: then the next look at the record of use, a second later at most, finds what was
     /// not told.
