@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Connections to one server, lent to one thread at a time.
+/// Connections to one server, lent to one thread at a time, each with what its users keep with it.
 ///
 /// A thread that finds none free waits for one, first come, first served; so only threads that may block call the pool,
 /// never those of Swift's cooperative pool.
@@ -31,6 +31,17 @@ package final class ConnectionPool: Sendable {
     /// that took it out of the state.
     private struct Lent: @unchecked Sendable {
         let connection: Connection
+        var companion: AnyObject?
+        /// When the connection was given back.
+        var end: ContinuousClock.Instant?
+
+        /// Whether the connection can be used, as far as is known.
+        ///
+        /// Of one that was in use a moment ago the system is not asked, which takes as long as some lookups in memory.
+        var isAlive: Bool {
+            if let end, ContinuousClock.now - end < .milliseconds(1) { return true }
+            return connection.isAlive
+        }
     }
 
     /// A thread that waits for a connection, or for the right to make one.
@@ -64,17 +75,27 @@ package final class ConnectionPool: Sendable {
     /// The number of connections that no thread uses.
     package var idleCount: Int { withState { $0.idle.count } }
 
-    /// Runs `body` with a connection, for which it waits up to `patience` if all are in use.
+    /// Runs `body` with a connection, for which it waits up to `patience` if all are in use, and with what the last one
+    /// who had it left for the next.
     ///
     /// A connection that broke, or that `body` left in a transaction, is not used again.
     @available(*, noasync, message: "waiting for a connection blocks its thread")
     package func withConnection<Result>(
-        patience: Duration = .seconds(5),
+        patience: @autoclosure () -> Duration = .seconds(5),
+        _ body: (Connection, inout AnyObject?) throws -> Result
+    ) throws -> Result {
+        var lent = try take(patience)
+        defer { giveBack(lent) }
+        return try body(lent.connection, &lent.companion)
+    }
+
+    /// The same without anything that is kept.
+    @available(*, noasync, message: "waiting for a connection blocks its thread")
+    package func withConnection<Result>(
+        patience: @autoclosure () -> Duration = .seconds(5),
         _ body: (Connection) throws -> Result
     ) throws -> Result {
-        let connection = try take(patience)
-        defer { giveBack(connection) }
-        return try body(connection)
+        try withConnection(patience: patience()) { connection, _ in try body(connection) }
     }
 
     /// Closes the idle connections, and the others as soon as they are given back; nobody gets one any more.
@@ -126,18 +147,18 @@ package final class ConnectionPool: Sendable {
         case closed
     }
 
-    private func take(_ patience: Duration) throws -> Connection {
-        let deadline = ContinuousClock.now + patience
+    private func take(_ patience: () -> Duration) throws -> Lent {
         while true {
             switch nextTurn() {
             case .connection(let lent):
-                if lent.connection.isAlive { return lent.connection }
+                if lent.isAlive { return lent }
                 lent.connection.close()
                 giveUpPlace()
             case .place: return try connect()
             case .wait(let waiter):
-                switch wait(waiter, until: deadline) {
-                case .connection(let lent): return lent.connection
+                let patience = patience()
+                switch wait(waiter, for: patience) {
+                case .connection(let lent): return lent
                 case .place: return try connect()
                 case .nothing: throw Self.closed
                 case nil: throw exhausted(patience)
@@ -161,30 +182,30 @@ package final class ConnectionPool: Sendable {
         }
     }
 
-    private func wait(_ waiter: Waiter, until deadline: ContinuousClock.Instant) -> Waiter.Gift? {
-        let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-        if waiter.semaphore.wait(timeout: .now() + .milliseconds(left.wholeMilliseconds)) == .timedOut {
+    private func wait(_ waiter: Waiter, for patience: Duration) -> Waiter.Gift? {
+        if waiter.semaphore.wait(timeout: .now() + .milliseconds(patience.wholeMilliseconds)) == .timedOut {
             // Taken from the list under its lock: a gift that came in between is there to be used.
             withState { $0.waiting.removeAll { $0 === waiter } }
         }
         return waiter.gift.withLock { $0.take() }
     }
 
-    private func connect() throws -> Connection {
+    private func connect() throws -> Lent {
         do {
-            return try Connection.judged(to: address, options: options)
+            return Lent(connection: try Connection.judged(to: address, options: options))
         } catch {
             giveUpPlace()
             throw error
         }
     }
 
-    private func giveBack(_ connection: Connection) {
-        guard connection.isReusable else {
-            connection.close()
+    private func giveBack(_ lent: Lent) {
+        guard lent.connection.isReusable else {
+            lent.connection.close()
             return giveUpPlace()
         }
-        let lent = Lent(connection: connection)
+        var lent = lent
+        lent.end = .now
         let isClosed = withState { state in
             if state.isClosed {
                 state.count -= 1
@@ -197,7 +218,7 @@ package final class ConnectionPool: Sendable {
             }
             return false
         }
-        if isClosed { connection.close() }
+        if isClosed { lent.connection.close() }
     }
 
     /// Lets the next thread that waits make a connection in the place of one that is gone.

@@ -44,10 +44,14 @@ final class Prepared {
         sql = CString(Scanner.numbered(text))
     }
 
+    /// The values that the server is sent.
+    private func sent(_ values: [Value]) -> Range<Int> { 0..<min(values.count, sources?.parameterCount ?? .max) }
+
     /// Whether the server was told types that fit the values; a null fits every type.
     func fits(_ values: [Value]) -> Bool {
-        guard types.count == values.count else { return false }
-        for index in values.indices {
+        let sent = sent(values)
+        guard types.count == sent.count else { return false }
+        for index in sent {
             let type = values[index].objectID
             if type != 0, type != types[index] { return false }
         }
@@ -65,7 +69,7 @@ final class Prepared {
     func send(_ values: [Value], on handle: OpaquePointer, _ library: Library) -> Bool {
         let call = library.call
         if !isKept { takeTypes(of: values) }
-        let sent = Parameters.with(values) { sent in
+        let sent = Parameters.with(values, sent(values)) { sent in
             // The last number asks for the answer in the binary format.
             if let name, isKept {
                 call.pointee.PQsendQueryPrepared(
@@ -96,7 +100,7 @@ final class Prepared {
     /// Takes the types of the values; the type of a null is as it was.
     private func takeTypes(of values: [Value]) {
         let known = types
-        types = values.indices.map { index in
+        types = sent(values).map { index in
             let type = values[index].objectID
             return type == 0 && index < known.count ? known[index] : type
         }
@@ -121,14 +125,14 @@ struct Parameters {
     let lengths: UnsafePointer<CInt>
     let formats: UnsafePointer<CInt>
 
-    /// Runs `body` with one copy of all the values, which is gone afterwards.
-    static func with<Result>(_ values: [Value], _ body: (Parameters) -> Result) -> Result {
+    /// Runs `body` with one copy of those of the values that are `sent`, which is gone afterwards.
+    static func with<Result>(_ values: [Value], _ sent: Range<Int>, _ body: (Parameters) -> Result) -> Result {
         // One byte more, as a null pointer would be NULL: an empty text is not.
-        let size = 1 + values.byteCount + 8 * values.count
+        let size = 1 + values.byteCount + 8 * sent.count
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
-            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: values.count + 1) { starts in
-                withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * values.count + 1) { numbers in
-                    body(Parameters(values, bytes, starts, numbers))
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: sent.count + 1) { starts in
+                withUnsafeTemporaryAllocation(of: CInt.self, capacity: 2 * sent.count + 1) { numbers in
+                    body(Parameters(values, sent, bytes, starts, numbers))
                 }
             }
         }
@@ -136,12 +140,13 @@ struct Parameters {
 
     private init(
         _ values: [Value],
+        _ sent: Range<Int>,
         _ bytes: UnsafeMutableRawBufferPointer,
         _ starts: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>,
         _ numbers: UnsafeMutableBufferPointer<CInt>
     ) {
         var used = 0
-        for index in values.indices {
+        for index in sent {
             let place = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
             var size = values[index].write(to: place)
             if case .integer(let integer) = values[index] {
@@ -154,14 +159,14 @@ struct Parameters {
                 to: isNull ? nil : place.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
             )
             numbers.initializeElement(at: index, to: CInt(size))
-            numbers.initializeElement(at: values.count + index, to: 1)
+            numbers.initializeElement(at: sent.count + index, to: 1)
             used += size
         }
-        count = CInt(values.count)
+        count = CInt(sent.count)
         let first = UnsafePointer(numbers.baseAddress.unsafelyUnwrapped)
         self.values = UnsafePointer(starts.baseAddress.unsafelyUnwrapped)
         lengths = first
-        formats = first + values.count
+        formats = first + sent.count
     }
 }
 

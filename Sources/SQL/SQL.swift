@@ -19,14 +19,15 @@ package final class SQL: Sendable {
     }
 
     /// A question for `columns`, of which a server is not asked for those that are parameters: it would send them back.
+    ///
+    /// Nor is it sent the last parameters where they are nothing but columns.
     package init(selecting columns: [String], _ rest: (Dialect) -> String) {
-        let sources = ColumnSources(columns)
         func text(_ columns: [String], _ dialect: Dialect) -> String {
             "SELECT \(columns.joined(separator: ", ")) \(rest(dialect))"
         }
         sqlite = text(columns, .sqlite)
         postgreSQL = text(columns.filter { ColumnSources.parameter($0) == nil }, .postgreSQL)
-        self.sources = sources
+        sources = ColumnSources(columns, of: postgreSQL)
     }
 }
 
@@ -37,7 +38,13 @@ package final class ColumnSources: @unchecked Sendable {
     /// Of each column its place in the answer, or `-number` of a parameter.
     package let start: UnsafePointer<Int16>
 
-    fileprivate init(_ columns: [String]) {
+    /// How many parameters a server is sent.
+    package let parameterCount: Int
+
+    /// Of a statement's columns, with the text that a server gets.
+    fileprivate init(_ columns: [String], of text: String) {
+        let numbers = text.split(separator: "?").dropFirst().map { Int($0.prefix { $0.isASCII && $0.isNumber }) ?? 0 }
+        parameterCount = numbers.max() ?? 0
         let places = UnsafeMutablePointer<Int16>.allocate(capacity: columns.count)
         var next: Int16 = 0
         for (index, column) in columns.enumerated() {

@@ -251,7 +251,7 @@ struct ConnectionTests {
             "plan_cache_mode": "force_generic_plan", "synchronous_commit": "on", "search_path": "public,pg_temp",
             "row_security": "off", "statement_timeout": "0", "client_min_messages": "warning",
             "idle_in_transaction_session_timeout": "15s", "lock_timeout": "5s", "client_encoding": "UTF8",
-            "application_name": "tokenstore",
+            "application_name": "tokenstore", "jit": "off",
         ]
         for (name, value) in expected {
             #expect(try connection.first("SELECT current_setting(?1)", .text(name)) { $0.text(0) } == value)

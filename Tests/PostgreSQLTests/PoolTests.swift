@@ -71,6 +71,19 @@ struct PoolTests {
         #expect(pool.idleCount == 1)
     }
 
+    @Test func `what is kept with a connection is there for the next user, and goes with the connection`() throws {
+        final class Note {}
+        let pool = ConnectionPool(to: try server.address(), size: 1)
+        let (note, process) = (Note(), try pool.withConnection { $0.serverProcess })
+        try pool.withConnection { _, kept in kept = note }
+        try pool.withConnection { connection, kept in
+            #expect(kept === note)
+            #expect(connection.serverProcess == process)
+            connection.close()
+        }
+        try pool.withConnection { _, kept in #expect(kept == nil) }
+    }
+
     @Test func `a place is free again when its connection could not be made`() throws {
         let pool = ConnectionPool(to: try server.address(database: "absent"), size: 1)
         for _ in 0..<3 {

@@ -173,7 +173,7 @@ extension StoreConnection {
     }
 
     /// What was kept for one transaction: another process may write between two.
-    private func forgetLatest() {
+    func forgetLatest() {
         (latestOwner, latestMark, latestFingerprint, bareAccount) = (nil, nil, nil, nil)
         if !lockedRows.isEmpty { lockedRows = [:] }
         if !newAccounts.isEmpty { newAccounts = [] }

@@ -4,30 +4,19 @@ import Synchronization
 
 /// The connections to a store on a server.
 final class ServerConnections: Sendable {
-    private let location: StoreLocation
-    private let address: ServerAddress
-    private let options: StoreOptions
-    private let isInspection: Bool
-    private let settings: PostgreSQL.Connection.Options
+    let location: StoreLocation
+    let address: ServerAddress
+    let options: StoreOptions
+    let isInspection: Bool
+    let settings: PostgreSQL.Connection.Options
     private let pool: PostgreSQL.ConnectionPool
-    private let watch: ServerWatch
+    let watch: ServerWatch
     private let janitor: Janitor
 
-    /// What the first connection read of the store, with its keys once they were needed.
-    private final class Known: Sendable {
-        let header: StoreHeader
-        let keyRing: KeyRing?
-        let markKey: MarkKey?
+    let known = LockedValue<Known?>(nil)
 
-        init(_ header: StoreHeader, _ keyRing: KeyRing?, _ markKey: MarkKey?) {
-            (self.header, self.keyRing, self.markKey) = (header, keyRing, markKey)
-        }
-    }
-
-    private let known = LockedValue<Known?>(nil)
-
-    private let timelines: Timelines
-    private let experience = SignInExperience()
+    let timelines: Timelines
+    let experience = SignInExperience()
 
     let waitingCallers = WaitingCallers()
 
@@ -35,7 +24,7 @@ final class ServerConnections: Sendable {
     private let writers = LockedValue<Set<UInt>>([])
 
     /// Held while the keys are fetched: a person is asked for a passphrase once.
-    private let fetching = LockedValue<Void>(())
+    let fetching = LockedValue<Void>(())
 
     init(to address: ServerAddress, options: StoreOptions, isInspection: Bool, cache: AccessTokenCache) {
         location = StoreLocation(address)
@@ -96,7 +85,7 @@ final class ServerConnections: Sendable {
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
-                    return try withSession(until: limit, body)
+                    return try withSession(until: limit, isReading: true, body)
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: limit, &pauses, &waiter)
                 } catch is ReplacedStore where !isTold() && ContinuousClock.now < limit {
@@ -158,6 +147,8 @@ final class ServerConnections: Sendable {
                     return try withSession(until: end) { session in
                         session.deadline = end
                         session.willRetry = { [self] in note($0, for: &waiter) }
+                        session.reconnects = { [self] in try reconnected() }
+                        session.didChange = { [watch] changes in watch.didChange(changes) }
                         return try body(session)
                     }
                 } catch let error as NoConnection {
@@ -206,80 +197,25 @@ final class ServerConnections: Sendable {
     /// Runs `body` with a connection, for which it waits until `end`.
     private func withSession<Result>(
         until end: ContinuousClock.Instant,
+        isReading: Bool = false,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         var isBegun = false
         do {
-            return try pool.withConnection(patience: max(.zero, end - .now)) { connection in
+            return try pool.withConnection(patience: max(.zero, end - .now)) { connection, companion in
                 try vet(connection)
-                let session = try session(Connection(.server(connection)))
+                let session = try isReading ? readingSession(connection, &companion) : session(connection)
                 isBegun = true
-                defer { if session.hasNews { learn(from: session) } }
+                defer {
+                    if session.hasNews {
+                        learn(from: session)
+                        companion = nil
+                    }
+                }
                 return try body(session)
             }
         } catch let error as PostgreSQLError where !isBegun {
             throw NoConnection(cause: error)
         }
-    }
-
-    private func session(_ connection: Connection) throws -> StoreConnection {
-        let known = known.withLock { $0 }
-        let header = try known?.header ?? header(connection)
-        let session = StoreConnection(connection, at: location, header: header, options: options)
-        session.mode = isInspection ? .readOnly : .readWrite
-        (session.keyRing, session.markKey) = (known?.keyRing, known?.markKey)
-        session.hasNews = known == nil
-        session.experience = experience
-        session.reconnects = { [self] in
-            let connection = try PostgreSQL.Connection.judged(to: address, options: settings)
-            try vet(connection)
-            return Connection(.server(connection))
-        }
-        session.didChange = { [watch] changes in watch.didChange(changes) }
-        if session.keyRing == nil, options.unlocks { try unlock(session) }
-        return session
-    }
-
-    /// Makes sure that the server behind a connection knows its sessions, that nobody else makes what the program's
-    /// statements would run, and that no other server has taken its place since.
-    private func vet(_ connection: PostgreSQL.Connection) throws {
-        guard connection.isVetted else {
-            connection.close()
-            throw TokenStoreError.invalidArgument(
-                "\(location) is behind a pooler that shares sessions, as what they are to begin with is lost there",
-                .correct("add pooler=transaction to the address")
-            )
-        }
-        guard timelines.isNewest(connection.timeline) else {
-            connection.close()
-            throw PostgreSQLError(.connectionLost, "another server has taken the place of this one", state: .lost)
-        }
-    }
-
-    private func unlock(_ session: StoreConnection) throws {
-        try fetching.withLock { _ in
-            session.keyRing = known.withLock { $0?.keyRing }
-            _ = try session.keys()
-            learn(from: session)
-        }
-    }
-
-    /// Keeps what the session had to read anew for the next one.
-    private func learn(from session: StoreConnection) {
-        let (header, keyRing, markKey) = (session.header, session.keyRing, session.markKey)
-        known.withLock { known in
-            guard known?.header.storeID == header.storeID || known == nil else { return }
-            known = Known(header, keyRing ?? known?.keyRing, markKey ?? known?.markKey)
-            watch.resume(with: header.storeID)
-        }
-    }
-
-    private func header(_ connection: Connection) throws -> StoreHeader {
-        try connection.requireTrustedSchema(address.schema, at: location)
-        let (header, schema) = (try StoreHeader(onServer: connection, at: address), options.serverSchema)
-        guard try schema.pending(header, forWriting: !isInspection).isEmpty else {
-            throw TokenStoreError.olderStore(version: header.schemaVersion, current: schema.version, isOnServer: true)
-        }
-        return header
     }
 }

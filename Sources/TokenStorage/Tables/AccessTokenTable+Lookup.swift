@@ -8,11 +8,11 @@ extension StoreConnection {
     ///
     /// A token that cannot have the scope is passed over before its columns are read, and a column that has to equal a
     /// parameter is not read at all.
-    private static let candidates = SQL(selecting: columns(owner: "a.id")) { dialect in
+    private static let candidates = SQL(selecting: columns(owner: "a.id", key: "?8", authority: "?9")) { dialect in
         """
         FROM account a JOIN access_token t ON t.account_id = a.id
-        LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?3\(dialect.owned("s.account_id", rows: 10))
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 10, owners: ["t.account_id"]))
+        LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1\(dialect.owned("s.account_id", rows: 10))
+        WHERE \(dialect.account("a", key: "?8", authority: "?9", rows: 10, owners: ["t.account_id"]))
             AND \(isCandidate(dialect))
         """
     }
@@ -20,18 +20,18 @@ extension StoreConnection {
     /// Those of the row that the account is the likeliest to have, which a server finds faster.
     ///
     /// Whether it is the account's is not asked: what is another's does not open.
-    private static let likeliest = SQL(selecting: columns(owner: "?10")) { dialect in
+    private static let likeliest = SQL(selecting: columns(owner: "?8", key: "?9", authority: "?10")) { dialect in
         """
         FROM access_token t
-        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?3
-        WHERE t.account_id = ?10 AND \(isCandidate(dialect))
+        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?1
+        WHERE t.account_id = ?8 AND \(isCandidate(dialect))
         """
     }
 
-    private static func columns(owner: String) -> [String] {
+    private static func columns(owner: String, key: String, authority: String) -> [String] {
         func columns(_ table: SealedTable, _ alias: String) -> [String] {
             let equal = parameters.filter { table.clear.contains($0.key) }
-            return table.columns(of: alias, owner: owner, authority: "?2", key: "?1", equal: equal)
+            return table.columns(of: alias, owner: owner, authority: authority, key: key, equal: equal)
         }
         return columns(.accessToken, "t") + columns(.accountState, "s")
     }
@@ -41,18 +41,18 @@ extension StoreConnection {
         // alone.
         let (realm, asked) =
             switch dialect {
-            case .sqlite: ("(?4 IS NULL OR t.realm_fold = ?4)", "?9 IS NOT NULL AND t.asked_fold = ?9")
-            case .postgreSQL: ("t.realm_fold = coalesce(?4, t.realm_fold)", "t.asked_fold = ?9")
+            case .sqlite: ("(?2 IS NULL OR t.realm_fold = ?2)", "?7 IS NOT NULL AND t.asked_fold = ?7")
+            case .postgreSQL: ("t.realm_fold = coalesce(?2, t.realm_fold)", "t.asked_fold = ?7")
             }
         return """
-            t.client_fold = ?3 AND \(realm) AND t.token_type_fold = ?5 AND t.key_id = ?6 AND t.variant = ?7
-                AND (\(dialect.text("t.scope_fold", contains: "?8")) OR \(asked))
+            t.client_fold = ?1 AND \(realm) AND t.token_type_fold = ?3 AND t.key_id = ?4 AND t.variant = ?5
+                AND (\(dialect.text("t.scope_fold", contains: "?6")) OR \(asked))
             """
     }
 
     private static let parameters = [
-        "client_fold": "?3", "realm_fold": "coalesce(?4, t.realm_fold)", "token_type_fold": "?5", "key_id": "?6",
-        "variant": "?7",
+        "client_fold": "?1", "realm_fold": "coalesce(?2, t.realm_fold)", "token_type_fold": "?3", "key_id": "?4",
+        "variant": "?5",
     ]
 
     private static let stateStart = SealedTable.accessToken.end
@@ -89,7 +89,8 @@ extension StoreConnection {
             guard !isItsOwn || isAltered else { return }
             isSignedOut = nil
         }
-        let values = try values(candidateValues(query, scope, acceptsDeclined), of: query.account)
+        let identity: [Value] = [.text(query.account.key), .text(query.account.issuer)]
+        let values = try values(candidateValues(query, scope, acceptsDeclined) + identity, of: query.account)
         try connection.forEach(Self.candidates, values) { row in _ = try visit(row, isSignedOut: &isSignedOut, body) }
     }
 
@@ -100,14 +101,13 @@ extension StoreConnection {
 
     private func likeliestValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
         let row = AccountRowID.first(query.account, mask: options.accountRowMask)
-        return try candidateValues(query, scope, acceptsDeclined) + [.integer(row)]
+        return try candidateValues(query, scope, acceptsDeclined)
+            + [.integer(row), .text(query.account.key), .text(query.account.issuer)]
     }
 
     private func candidateValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
         let tenant = try tenant(query)
         return [
-            .text(query.account.key),
-            .text(query.account.issuer),
             .text(query.clientID.folded),
             .optional(tenant),
             .text(AccessTokenRow.fold(tokenType: query.tokenType)),

@@ -39,6 +39,22 @@ struct QuestionCountTests {
         #expect(try store.check() == [])
     }
 
+    @Test func `a session that was kept for the next reader does not keep its store`() async throws {
+        var scene = try ServerScene()
+        // By this name the server tells its sessions from those of other tests.
+        scene.options.program = scene.schema
+        let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(scene.schema)'"
+        try scene.create()
+        func use() throws {
+            let store = try scene.open()
+            try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+            for _ in 0..<3 { #expect(try store.accounts().count == 1) }
+            #expect(try scene.count(sessions) > 0)
+        }
+        try use()
+        try await eventually { try scene.count(sessions) == 0 }
+    }
+
     @Test func `a sign-in of a known account takes five round trips, and a refresh takes four`() throws {
         var scene = try ServerScene()
         scene.options.poolSize = 1
