@@ -62,7 +62,12 @@ extension KeySource {
         }
     }
 
-    private typealias Verdicts = (copy: Verdict, otherUser: Verdict, sameUser: Verdict, root: Verdict)
+    private struct Verdicts {
+        let copy: Verdict
+        var otherUser: Verdict
+        let sameUser: Verdict
+        let root: Verdict
+    }
 
     private func verdicts(directory: String?) -> Verdicts {
         switch location {
@@ -80,12 +85,16 @@ extension KeySource {
         // Of a store on a server other machines have the key.
         if directory != nil, FileAccess.isAbsent(path) {
             let missing = Verdict.no("as long as the key file \(path) is missing")
-            return (missing, missing.expected, missing, missing)
+            return Verdicts(copy: missing, otherUser: missing.expected, sameUser: missing, root: missing)
         }
-        let owner = (
-            sameUser: Verdict.yes("it may read the database and the key file, as tokenstore does").expected,
-            root: Verdict.yes("root may read every file").expected
-        )
+        func verdicts(copy: Verdict, otherUser: Verdict) -> Verdicts {
+            Verdicts(
+                copy: copy,
+                otherUser: otherUser,
+                sameUser: .yes("it may read the database and the key file, as tokenstore does").expected,
+                root: .yes("root may read every file").expected
+            )
+        }
         if let mode = FileAccess.othersMode(of: path) {
             // The store may name any file, which a person is not to change without a look at it.
             let isOwn = directory.map { PathParts(path).directory.utf8.elementsEqual($0.utf8) } ?? false
@@ -94,43 +103,45 @@ extension KeySource {
                 ? "close it with 'chmod 600 \(path.shellWord)' and make a new key if it was read"
                 : "find out whom this file belongs to, which the store names, and close it if it is your key"
             let open = "the key file \(path) is open to others, its mode is \(mode), so \(advice)"
-            return (
-                .yes("as a user of this machine, for \(open)"), .yes("with a copy of the database, for \(open)"),
-                owner.sameUser, owner.root
+            return verdicts(
+                copy: .yes("as a user of this machine, for \(open)"),
+                otherUser: .yes("with a copy of the database, for \(open)")
             )
         }
         let isBeside = directory.map { path.droppingPrefix(PathParts.join($0, "")) != nil } ?? false
         let copy =
             isBeside
             ? "a copy of the directory has the key" : "the key is in \(path), so keep the two in different backups"
-        return (
-            .no(copy), .no("the database and the key file are open to their owner alone").expected, owner.sameUser,
-            owner.root
+        return verdicts(
+            copy: .no(copy),
+            otherUser: .no("the database and the key file are open to their owner alone").expected
         )
     }
 
-    private static let passphraseVerdicts: Verdicts = (
-        .no(
+    private static let passphraseVerdicts = Verdicts(
+        copy: .no(
             "only by guessing the passphrase, where each guess costs about a quarter of a second and 128 MiB, which protects a "
                 + "good passphrase and not a poor one"
         ),
-        Verdict.no("the database is open to its owner alone, and the passphrase is in no file").expected,
-        .yes("while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else it has to guess the passphrase"),
-        .yes("while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else the passphrase has to be guessed")
+        otherUser: .no("the database is open to its owner alone, and the passphrase is in no file").expected,
+        sameUser: .yes(
+            "while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else it has to guess the passphrase"
+        ),
+        root: .yes("while tokenstore runs or where TOKENSTORE_PASSPHRASE is set, else the passphrase has to be guessed")
     )
 
-    private static let secretServiceVerdicts: Verdicts = (
-        .no("the key is in the keyring, which is not part of the copy"),
-        Verdict.no("the database is open to its owner alone, and the keyring answers its owner alone").expected,
-        .yes("while the keyring is unlocked, as it is after login"),
-        .yes("while the keyring is unlocked, and a locked one is sealed under the password of its owner")
+    private static let secretServiceVerdicts = Verdicts(
+        copy: .no("the key is in the keyring, which is not part of the copy"),
+        otherUser: .no("the database is open to its owner alone, and the keyring answers its owner alone").expected,
+        sameUser: .yes("while the keyring is unlocked, as it is after login"),
+        root: .yes("while the keyring is unlocked, and a locked one is sealed under the password of its owner")
     )
 
-    private static let keychainVerdicts: Verdicts = (
-        .no("the key is in the keychain, which is not part of the copy and does not leave the device"),
-        Verdict.no("the database is open to its owner alone, and the keychain answers its owner alone").expected,
-        .no("unless the program is signed by the same team for the same access group"),
-        .yes("while a program that has the key runs, from its memory")
+    private static let keychainVerdicts = Verdicts(
+        copy: .no("the key is in the keychain, which is not part of the copy and does not leave the device"),
+        otherUser: .no("the database is open to its owner alone, and the keychain answers its owner alone").expected,
+        sameUser: .no("unless the program is signed by the same team for the same access group"),
+        root: .yes("while a program that has the key runs, from its memory")
     )
 
     private static func credentialVerdicts(_ name: String) -> Verdicts {
@@ -141,31 +152,39 @@ extension KeySource {
         )
         guard let mode = open else {
             let closed = "the database is open to its owner alone, and the credential is closed to everyone else"
-            return (.no("the credential is not part of the copy"), Verdict.no(closed).expected, sameUser, root)
+            return Verdicts(
+                copy: .no("the credential is not part of the copy"),
+                otherUser: .no(closed).expected,
+                sameUser: sameUser,
+                root: root
+            )
         }
-        return (
-            .yes("as a user who may read the credential \(name), whose mode is \(mode)"),
-            .yes("with a copy of the database, for the credential \(name) is open to others, its mode is \(mode)"),
-            sameUser, root
+        let opened = "the credential \(name) is open to others, its mode is \(mode)"
+        return Verdicts(
+            copy: .yes("as a user who may read the credential \(name), whose mode is \(mode)"),
+            otherUser: .yes("with a copy of the database, for \(opened)"),
+            sameUser: sameUser,
+            root: root
         )
     }
 
     private static func commandVerdicts(_ path: String) -> Verdicts {
-        (
-            .no("the key is wrapped, and only what \(path) asks can unwrap it"),
-            Verdict.no("the database is open to its owner alone").expected,
-            .yes("it may run \(path), as tokenstore does"),
-            .yes("root may run \(path) as its user, or read the key from the memory of a program that has it")
+        Verdicts(
+            copy: .no("the key is wrapped, and only what \(path) asks can unwrap it"),
+            otherUser: .no("the database is open to its owner alone").expected,
+            sameUser: .yes("it may run \(path), as tokenstore does"),
+            root: .yes("root may run \(path) as its user, or read the key from the memory of a program that has it")
         )
     }
 
-    private static let environmentVerdicts: Verdicts = (
-        .no("the key is in the environment of the process, which is not part of the copy"),
-        Verdict.no("the database and the environment of a process are open to their owner alone").expected,
-        .yes("also from the environment of running processes, and programs that these start inherit it"),
-        Verdict.yes("root may read every file and the environment of every process").expected
+    private static let environmentVerdicts = Verdicts(
+        copy: .no("the key is in the environment of the process, which is not part of the copy"),
+        otherUser: .no("the database and the environment of a process are open to their owner alone").expected,
+        sameUser: .yes("also from the environment of running processes, and programs that these start inherit it"),
+        root: .yes("root may read every file and the environment of every process").expected
     )
 }
+
 /// Whom the modes of a file and of the directories above it let in.
 private enum FileAccess {
     /// Whether there is nothing at the path; what may not be looked at is not absent.

@@ -9,7 +9,7 @@ struct TableSalvage {
     private let version: Int
     private let fresh: Connection
     private let progress: TokenStore.ProgressHandler?
-    private(set) var lost: [(table: String, rows: Int?)] = []
+    private(set) var lost: [RepairReport.LostRows] = []
 
     init(from damaged: DamagedStore, to fresh: Connection, progress: TokenStore.ProgressHandler?) {
         self.damaged = damaged.connection
@@ -46,11 +46,15 @@ struct TableSalvage {
         lost.filter { $0.table == SealedTable.refreshToken.name }.reduce(0) { $0 + ($1.rows ?? 0) }
     }
 
+    private mutating func note(_ rows: Int?, lostOf table: String) {
+        lost.append(RepairReport.LostRows(table: table, rows: rows))
+    }
+
     /// How many rows of each table were saved.
-    func saved() throws -> [(table: String, rows: Int)] {
+    func saved() throws -> [RepairReport.SavedRows] {
         try fresh.tables().map { table in
             let rows = try fresh.prepare("SELECT count(*) FROM \(table)").first([]) { Int($0.integer(0)) }
-            return (table, rows ?? 0)
+            return RepairReport.SavedRows(table: table, rows: rows ?? 0)
         }
     }
 
@@ -77,13 +81,13 @@ struct TableSalvage {
         let count = try fresh.dataKeyCount()
         try fresh.deleteDataKeys(but: kept)
         let lostKeys = try count - fresh.dataKeyCount()
-        if lostKeys > 0 { lost.append(("data_key", Int(lostKeys))) }
+        if lostKeys > 0 { note(Int(lostKeys), lostOf: "data_key") }
     }
 
     private mutating func copy(_ table: String) throws {
         let found = try damaged.columns(of: table)
         let columns = try fresh.columns(of: table).filter(found.contains)
-        guard !columns.isEmpty else { return lost.append((table, nil)) }
+        guard !columns.isEmpty else { return note(nil, lostOf: table) }
         let insert = try fresh.prepare(
             "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
                 + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
@@ -117,7 +121,7 @@ struct TableSalvage {
         }
         if let interruption { throw interruption }
         // Around damage some rows are read twice.
-        if !isWhole || refused > 0 { lost.append((table, isWhole ? refused : nil)) }
+        if !isWhole || refused > 0 { note(isWhole ? refused : nil, lostOf: table) }
     }
 
     /// A value of a type that the column does not have.
@@ -143,8 +147,8 @@ struct TableSalvage {
             for row in unreadable {
                 try fresh.prepare("DELETE FROM \(table.name) WHERE id = ?1").run([.integer(row)])
             }
-            if !unreadable.isEmpty { lost.append((table.name, unreadable.count)) }
-            if !bare.isEmpty { lost.append(("\(table.name).\(table.sealed[1])", bare.count)) }
+            if !unreadable.isEmpty { note(unreadable.count, lostOf: table.name) }
+            if !bare.isEmpty { note(bare.count, lostOf: "\(table.name).\(table.sealed[1])") }
         }
     }
 }

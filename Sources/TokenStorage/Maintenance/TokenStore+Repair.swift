@@ -42,43 +42,49 @@ extension TokenStore {
 }
 
 /// What a repair saves, and what it cannot.
-package struct RepairPlan: Sendable {
-    /// Rows saved, by table.
-    package let salvaged: [(table: String, rows: Int)]
-
-    /// Rows known to be lost, by table; nil where some are lost and their number is not known.
-    package let lost: [(table: String, rows: Int?)]
-
-    /// The sign-ins that are lost, as far as anything in the damaged file still names them.
+package struct RepairPlan: Hashable, Sendable {
+    package let salvaged: [RepairReport.SavedRows]
+    package let lost: [RepairReport.LostRows]
     package let lostSignIns: [LostSignIn]
-
-    /// Whether other sign-ins may be lost besides, of which no trace could be read.
     package let mayHaveLostOthers: Bool
 }
 
-extension RepairReport {
-    /// The same without where the damaged file is kept.
-    package var plan: RepairPlan {
-        RepairPlan(salvaged: salvaged, lost: lost, lostSignIns: lostSignIns, mayHaveLostOthers: mayHaveLostOthers)
-    }
-}
-
 /// What a repair saved, and what it could not.
-public struct RepairReport: Sendable {
+public struct RepairReport: Hashable, Sendable {
     /// Where the damaged file is kept.
     public let damagedCopy: String
 
-    /// Rows saved, by table.
-    public let salvaged: [(table: String, rows: Int)]
+    package let plan: RepairPlan
 
-    /// Rows known to be lost, by table; nil where some are lost and their number is not known.
-    public let lost: [(table: String, rows: Int?)]
+    /// The rows that were saved, by table.
+    public var salvaged: [SavedRows] { plan.salvaged }
+
+    /// The rows that are known to be lost, by table.
+    public var lost: [LostRows] { plan.lost }
 
     /// The sign-ins that are lost, as far as anything in the damaged file still names them.
-    public let lostSignIns: [LostSignIn]
+    public var lostSignIns: [LostSignIn] { plan.lostSignIns }
 
     /// Whether other sign-ins may be lost besides, of which no trace could be read.
-    public let mayHaveLostOthers: Bool
+    public var mayHaveLostOthers: Bool { plan.mayHaveLostOthers }
+
+    /// How many rows of a table were saved.
+    public struct SavedRows: Hashable, Sendable {
+        /// The table's name in the database.
+        public let table: String
+
+        /// The number of rows.
+        public let rows: Int
+    }
+
+    /// How many rows of a table are lost.
+    public struct LostRows: Hashable, Sendable {
+        /// The table's name in the database.
+        public let table: String
+
+        /// The number of rows; nil where it is not known.
+        public let rows: Int?
+    }
 }
 
 /// A sign-in that a repair could not save: its account has to sign in again.
@@ -110,13 +116,10 @@ private struct StoreRepair {
 
     func run() throws -> RepairReport {
         try withUnusedStore {
-            let made = try makeFresh()
+            let plan = try makeFresh()
             return RepairReport(
                 damagedCopy: try file.replaceDatabase(keeping: "damaged", at: options.seconds),
-                salvaged: made.salvaged,
-                lost: made.lost,
-                lostSignIns: made.lostSignIns,
-                mayHaveLostOthers: made.mayHaveLostOthers
+                plan: plan
             )
         }
     }

@@ -13,6 +13,9 @@ struct FoundTokens {
 
     /// The best that is good only while the issuer cannot be reached.
     var extended: AccessToken?
+
+    /// Takes out the best that is good to use, as a lookup's answer: a copy of a token counts six references.
+    mutating func takeUsable() -> CachedToken? { usable.take().map { .usable($0, isAging: isAging) } }
 }
 
 extension StoreConnection {
@@ -22,8 +25,7 @@ extension StoreConnection {
             return .signInRequired(.otherAuthority)
         }
         var found = try accessTokens(query)
-        // Taken out, as a copy of a token counts six references.
-        if let usable = found.usable.take() { return .usable(usable, isAging: found.isAging) }
+        if let usable = found.takeUsable() { return usable }
         guard try signInState(of: query.account, client: query.clientID) != .signedOut else {
             return .signInRequired(.signedOut)
         }
@@ -37,14 +39,14 @@ extension StoreConnection {
     func usableToken(_ query: TokenQuery) throws -> CachedToken? {
         if let authority = query.authority, !authority.vouches(for: query.account) { return nil }
         var found = try accessTokens(query)
-        return found.usable.take().map { .usable($0, isAging: found.isAging) }
+        return found.takeUsable()
     }
 
     /// The same without a look at tokens that are bound to the account's DPoP key.
     func unboundToken(_ query: TokenQuery) throws -> CachedToken? {
         var found = FoundTokens()
         try findBest(query, into: &found)
-        return found.usable.take().map { .usable($0, isAging: found.isAging) }
+        return found.takeUsable()
     }
 
     /// The access tokens that may answer `query`.

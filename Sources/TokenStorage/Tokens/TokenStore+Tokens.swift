@@ -149,24 +149,26 @@ extension StoreReading {
         try read { session in try session.connection.read { try session.newestAccessToken(query) } }
     }
 
-    /// What the file has for `query`, opened anew.
+    /// What the store has for `query`, opened anew.
     package func storedToken(for query: TokenQuery) throws -> CachedToken {
-        try read { session in
-            guard let userFlow = query.authority?.userFlow else { return try session.cachedToken(query) }
-            return try session.connection.read {
-                try session.requireUserFlow(userFlow, of: query.account)
-                return try session.cachedToken(query)
-            }
-        }
+        try look(for: query) { try $0.cachedToken(query) }
     }
 
     /// What ``storedToken(for:)`` returns where a token is good to use.
     package func storedUsableToken(for query: TokenQuery) throws -> CachedToken? {
+        try look(for: query) { try $0.usableToken(query) }
+    }
+
+    /// Runs `body`, in one moment with a look at the account where it has to be one of a user flow.
+    private func look<Result: Sendable>(
+        for query: TokenQuery,
+        _ body: (StoreConnection) throws -> Result
+    ) throws -> Result {
         try read { session in
-            guard let userFlow = query.authority?.userFlow else { return try session.usableToken(query) }
+            guard let userFlow = query.authority?.userFlow else { return try body(session) }
             return try session.connection.read {
                 try session.requireUserFlow(userFlow, of: query.account)
-                return try session.usableToken(query)
+                return try body(session)
             }
         }
     }

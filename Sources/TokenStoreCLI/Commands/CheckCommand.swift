@@ -215,9 +215,9 @@ private struct CheckReport {
         if plan.mayHaveLostOthers {
             try console.line("other accounts may have to sign in again too: a table of accounts or sessions is damaged")
         }
-        for (table, rows) in plan.lost {
-            let count = rows.map { $0.counting("row") } ?? "an unknown number of rows"
-            try console.line("\(would ? "would lose" : "lost") \(count) of \(table)")
+        for lost in plan.lost {
+            let count = lost.rows.map { $0.counting("row") } ?? "an unknown number of rows"
+            try console.line("\(would ? "would lose" : "lost") \(count) of \(lost.table)")
         }
         if let copy = repair.damagedCopy { try console.line("the damaged file is kept as \(copy)".printable) }
     }
