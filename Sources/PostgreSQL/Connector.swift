@@ -64,7 +64,7 @@ struct Connector {
             throw PostgreSQLError(.unsupported, "libpq does not enter pipeline mode", state: .lost)
         }
         let isPooled = address.pooler != .none
-        let pipeline = Pipeline(handle, library: library, patience: options.patience, isPooled: isPooled)
+        let pipeline = Pipeline(handle, to: address, library: library, patience: options.patience)
         do throws(PostgreSQLError) {
             if !isPooled, call.pointee.PQserverVersion(handle) >= 170_000 { try liftLimit(of: pipeline) }
             try judge(pipeline)

@@ -71,4 +71,11 @@ extension Library {
     func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         text(call.pointee.PQresultErrorField(result, CInt(letter.value)))
     }
+
+    /// What a table outside the schema has against the deletion of a row; nil where a table in it broke its constraint.
+    func reference(_ result: OpaquePointer, outside schema: String) -> String? {
+        guard let place = field("s", of: result), place != schema, let table = field("t", of: result)
+        else { return nil }
+        return "the table \(place).\(table) refers to it by the constraint \(field("n", of: result) ?? "")"
+    }
 }

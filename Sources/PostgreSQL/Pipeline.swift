@@ -12,6 +12,7 @@ final class Pipeline {
     var patience: Duration
     /// Whether a pooler stands before the server, which may give the session to another at the end of a batch.
     private let isPooled: Bool
+    private let schema: String
     /// Why the connection is gone.
     private(set) var loss: PostgreSQLError?
     private var steps: [Step] = []
@@ -56,9 +57,9 @@ final class Pipeline {
     }
 
     /// Takes over a connection of libpq, which is to be in pipeline mode.
-    init(_ handle: OpaquePointer, library: Library, patience: Duration, isPooled: Bool) {
-        (self.handle, self.library) = (handle, library)
-        (self.patience, self.isPooled) = (patience, isPooled)
+    init(_ handle: OpaquePointer, to address: ServerAddress, library: Library, patience: Duration) {
+        (self.handle, self.library, self.patience) = (handle, library, patience)
+        (isPooled, schema) = (address.pooler != .none, address.schema)
         let receiver: PQnoticeReceiver = { context, notice in
             guard let context, let notice else { return }
             Unmanaged<Pipeline>.fromOpaque(context).takeUnretainedValue().heed(notice)
@@ -222,9 +223,10 @@ final class Pipeline {
         let isOpen = step.role == .commit && PostgreSQLError.leavesOpen(code)
         let isGone = severity == "FATAL" || severity == "PANIC" || isOpen
         let lost: PostgreSQLError.ConnectionState = step.role == .commit ? .lostAfterCommit : .lost
+        let reference = code == "23503" ? library.reference(result, outside: schema) : nil
         let error = PostgreSQLError(
-            PostgreSQLError.meaning(code, text),
-            PostgreSQLError.message(code, text),
+            reference == nil ? PostgreSQLError.meaning(code, text) : .referredTo,
+            reference ?? PostgreSQLError.message(code, text),
             statement: step.number,
             sql: step.statement?.text,
             state: isGone ? lost : .usable

@@ -49,6 +49,8 @@ extension PostgreSQLError {
         package static let address = Code(rawValue: "address")
         /// A server's or a client's certificate that was refused.
         package static let certificate = Code(rawValue: "certificate")
+        /// A row that cannot be deleted, as a table of another schema refers to it.
+        package static let referredTo = Code(rawValue: "referred to")
         /// A connection that ended.
         package static let connectionLost = Code(rawValue: "connection lost")
         /// A commit that a synchronous standby may not have.

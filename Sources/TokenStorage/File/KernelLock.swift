@@ -80,6 +80,32 @@ package final class KernelLock: Sendable {
         return false
     }
 
+    /// Takes the lock of something that has one holder after the other, if no process has it, so that those who wait
+    /// tell each holder from the one before.
+    func tryTurn(_ range: Range, of path: StorePath) throws(TokenStoreError) -> Bool {
+        guard try tryLock(range, of: path) else { return false }
+        // Without it those who wait take this holder for the one before.
+        let place = Self.turns(of: range) + Int64.random(in: 0..<Self.turnCount)
+        _ = Self.tryLock(descriptor, start: place, count: 1)
+        return true
+    }
+
+    /// A number of the present holder of such a lock; nil where there is none, or it is of an earlier version.
+    func holder(of range: Range) -> Int64? {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(Self.turns(of: range))
+        lock.l_len = off_t(Self.turnCount)
+        guard fcntl(descriptor, Self.getLock, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+        return Int64(lock.l_start)
+    }
+
+    /// Where the holders of a lock lock a byte of their choice, far behind all other bytes.
+    private static func turns(of range: Range) -> Int64 { 1 << 62 + (range.offset & (1 << 41 - 1)) * turnCount }
+
+    private static let turnCount: Int64 = 1 << 20
+
     /// Locks a range of bytes for one open file, if no other file has locked any of them.
     static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
         var lock = flock()
@@ -92,11 +118,13 @@ package final class KernelLock: Sendable {
 
     private static func reason() -> String { String(cString: strerror(errno)).lowercased() }
 
-    /// `F_OFD_SETLK`, which Swift does not import.
+    /// `F_OFD_SETLK` and `F_OFD_GETLK`, which Swift does not import.
     #if canImport(Darwin)
     private static let setLock: Int32 = 90
+    private static let getLock: Int32 = 92
     #else
     private static let setLock: Int32 = 37
+    private static let getLock: Int32 = 36
     #endif
 }
 

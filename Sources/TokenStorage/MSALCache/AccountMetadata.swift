@@ -15,11 +15,14 @@ extension StoreConnection {
     ///
     /// `isOlder` says whether what the document has of an account and a client is older than what the store had: then
     /// the states of the store stay as well.
+    ///
+    /// - Returns: the rows of the accounts of which something is another now.
     func saveAccountMetadata(
         _ record: JSONValue,
         ofNewAccountsAlone isKnown: Bool = false,
         isOlder: (_ account: Int64, _ client: String) -> Bool = { _, _ in false }
-    ) throws {
+    ) throws -> Set<Int64> {
+        var changed: Set<Int64> = []
         for (homeAccountID, item) in record.object?[accountMap]?.object?.members ?? [] {
             // Folded, as names are compared, they may be longer.
             guard let item = item.object, let client = Self.client(of: item, in: record), client.folded.keyFlaw == nil
@@ -28,18 +31,22 @@ extension StoreConnection {
                 (!isKnown || newAccounts.contains($0.row)) && !isOlder($0.row, client)
             }
             if let state = item["sign_in_state"]?.text.flatMap(SignInState.init(stored:)), state != .unknown {
-                for account in accounts { try setSignInState(state, of: account.row, client: client) }
+                for account in accounts where try setSignInState(state, of: account.row, client: client) {
+                    changed.insert(account.row)
+                }
             }
             // The name really is misspelled in every release of MSAL.
             for (_, map) in item["athority_map"]?.object?.members ?? [] {
                 for (requested, resolved) in map.object?.members ?? [] {
                     guard let resolved = resolved.text, requested.folded.keyFlaw == nil else { continue }
-                    for account in accounts {
-                        try saveAuthority(resolved, for: requested, account: account.row, client: client)
+                    for account in accounts
+                    where try saveAuthority(resolved, for: requested, account: account.row, client: client) {
+                        changed.insert(account.row)
                     }
                 }
             }
         }
+        return changed
     }
 
     /// A record with the sign-in states of now, for accounts that are in the store.

@@ -70,6 +70,85 @@ final class ImportedProfiles {
     }
 }
 
+/// The tenants of accounts that a document names by a domain, as the ID tokens of an account say: those of the document,
+/// else those of the store.
+final class ImportedDomains {
+    private struct Place: Hashable {
+        let account: String
+        let domain: String
+    }
+
+    private let session: StoreConnection
+
+    /// nil where no ID token tells.
+    private var tenants: [Place: String?] = [:]
+
+    init(_ session: StoreConnection) { self.session = session }
+
+    /// Few realms are domains.
+    private func place(_ realm: String, _ homeAccountID: String) -> Place? {
+        guard realm.utf8.contains(UInt8(ascii: ".")) else { return nil }
+        return Place(account: homeAccountID.folded, domain: realm.folded)
+    }
+
+    func add(_ realm: String, of homeAccountID: String, _ tenant: String) {
+        if let place = place(realm, homeAccountID) { tenants[place] = tenant.folded }
+    }
+
+    func tenant(_ realm: String, of homeAccountID: String) throws -> String? {
+        guard let place = place(realm, homeAccountID) else { return nil }
+        if let known = tenants[place] { return known }
+        let stored = try session.accounts(called: homeAccountID).compactMap {
+            try session.tenant(ofDomain: place.domain, account: $0.row)
+        }.first
+        tenants[place] = .some(stored)
+        return stored
+    }
+}
+
+/// Whom a document and the store have under names of Azure AD B2C that are those of user flows alone.
+///
+/// Where a custom policy gives no object id, MSAL names everyone who signs in with it alike: `-b2c_1a_signin.TENANT`. A
+/// store has one person under such a name, and what is another's would be taken for hers.
+struct UserFlowPersons {
+    /// The person of each name, as the first ID token says.
+    private var persons: [String: String] = [:]
+
+    /// The clients whose ID tokens in the document are that person's, and another's.
+    private var clients: [String: (own: Set<String>, others: Set<String>)] = [:]
+
+    /// Makes sure that an entry is not another person's, as its own ID token says or the one of its client.
+    mutating func require(
+        _ homeAccountID: String,
+        client: String? = nil,
+        person: String? = nil,
+        in session: StoreConnection
+    ) throws {
+        guard let uid = ClientInfo.parts(of: homeAccountID)?.uid, ClientInfo.isUserFlowAlone(uid) else { return }
+        let (name, client) = (homeAccountID.folded, client?.folded ?? "")
+        var known = clients[name] ?? ([], [])
+        if let person = person?.folded {
+            let first = try persons[name] ?? Self.stored(homeAccountID, in: session) ?? person
+            persons[name] = first
+            if person == first { known.own.insert(client) } else { known.others.insert(client) }
+            clients[name] = known
+            if person == first { return }
+        } else if known.own.contains(client) || !known.others.contains(client) && !known.own.isEmpty
+            || known.others.isEmpty
+        {
+            return
+        }
+        throw MSALRejection("its home_account_id names a user flow and nobody, and another person is stored under it")
+    }
+
+    /// The person whose ID token the store has.
+    private static func stored(_ homeAccountID: String, in session: StoreConnection) throws -> String? {
+        try session.accounts(called: homeAccountID).lazy.compactMap {
+            try session.idTokens($0.row, leavingOutDamaged: true).first?.idToken.claims.localAccountID?.folded
+        }.first
+    }
+}
+
 /// A tenant that an ID token of an account is of.
 struct DescribedTenant {
     let account: Int64

@@ -73,21 +73,14 @@ extension MSALCacheImporter {
 
     /// The tenant that a realm means: words such as `common` mean the tenant the account is at home in, and a domain
     /// the one that the account's ID token names.
-    func resolve(_ realm: String, _ homeAccountID: String) -> String {
-        guard Authority.isTenantless(realm), let home = ClientInfo.tenant(of: homeAccountID) else {
-            return Self.domain(realm, of: homeAccountID).flatMap { tenants[$0] } ?? realm.folded
-        }
-        return home.folded
+    func resolve(_ realm: String, _ homeAccountID: String) throws -> String {
+        if Authority.isTenantless(realm), let home = ClientInfo.tenant(of: homeAccountID) { return home.folded }
+        return try domains.tenant(realm, of: homeAccountID) ?? realm.folded
     }
 
     /// Whether a tenant, as ``resolve(_:_:)`` gives it, is the one that the account is at home in.
-    func isHomeTenant(_ tenant: String, _ homeAccountID: String, at environment: String) -> Bool {
-        !Cloud.hasTenants(environment) || tenant == resolve("", homeAccountID)
-    }
-
-    /// An account's realm as a key, where it names a tenant by a domain; few do.
-    static func domain(_ realm: String, of homeAccountID: String) -> [String]? {
-        realm.utf8.contains(UInt8(ascii: ".")) ? [homeAccountID.folded, realm.folded] : nil
+    func isHomeTenant(_ tenant: String, _ homeAccountID: String, at environment: String) throws -> Bool {
+        try !Cloud.hasTenants(environment) || tenant == resolve("", homeAccountID)
     }
 
     /// The user flow that an issuer has in its path.

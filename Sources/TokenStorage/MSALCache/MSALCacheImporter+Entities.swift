@@ -12,9 +12,8 @@ extension MSALCacheImporter {
         let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes no account.
         let claims = (try? IDToken(decoding: secret))?.claims
-        if let tenant = claims?.tenantID, tenant.keyFlaw == nil, let domain = Self.domain(realm, of: homeAccountID) {
-            tenants[domain] = tenant.folded
-        }
+        try persons.require(homeAccountID, client: client, person: claims?.localAccountID, in: session)
+        if let tenant = claims?.tenantID, tenant.keyFlaw == nil { domains.add(realm, of: homeAccountID, tenant) }
         let known = session.newAccounts.count
         let account = try accountRow(
             homeAccountID,
@@ -30,7 +29,7 @@ extension MSALCacheImporter {
             clientID: client,
             environment: environment,
             realm: realm,
-            realmFold: resolve(realm, homeAccountID),
+            realmFold: try resolve(realm, homeAccountID),
             credentialType: type,
             extra: entity.rest,
             secret: secret
@@ -44,7 +43,7 @@ extension MSALCacheImporter {
         // What is not taken tells the age of nothing.
         if let issued { issues[account]?[client.folded]?.add(issued, tenant: token.realmFold) }
         if let age { ages[account, default: [:]][client.folded] = age }
-        if let claims, isHomeTenant(token.realmFold, homeAccountID, at: environment) {
+        if let claims, try isHomeTenant(token.realmFold, homeAccountID, at: environment) {
             try name(account, by: claims, age, isNamed: makesAccount)
         }
         count(row, \.idTokens, account: account)
@@ -70,6 +69,7 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let realm = try entity.key("realm") ?? ""
         let username = entity.description("username") ?? ""
+        try persons.require(homeAccountID, in: session)
         let issuer = entity.accountIssuer(at: environment)
         let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, issuer: issuer, claims: nil)
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
@@ -78,7 +78,7 @@ extension MSALCacheImporter {
         let profile = TenantProfileRow(
             environment: environment,
             realm: realm,
-            realmFold: resolve(realm, homeAccountID),
+            realmFold: try resolve(realm, homeAccountID),
             localAccountID: entity.description("local_account_id"),
             username: username,
             authorityType: entity.text("authority_type").flatMap { $0.isEmpty ? nil : $0 } ?? "MSSTS",
@@ -94,7 +94,7 @@ extension MSALCacheImporter {
         profiles.add(realm, in: ProfilePlace(account: account, row: row))
         if change != .none {
             let isHome =
-                age != .older && change == .replaced
+                try age != .older && change == .replaced
                 && isHomeTenant(profile.realmFold, homeAccountID, at: environment)
             try session.nameAccount(account, username: shown, name: name, isHome: isHome)
         }
@@ -115,6 +115,7 @@ extension MSALCacheImporter {
         }
         let namedAccount = try entity.key("home_account_id")
         let homeAccountID = namedAccount ?? ""
+        try persons.require(homeAccountID, client: client, in: session)
         // An export writes it for a token of no account.
         if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
@@ -131,7 +132,7 @@ extension MSALCacheImporter {
             clientID: client,
             environment: environment,
             realm: realm,
-            realmFold: resolve(realm, homeAccountID),
+            realmFold: try resolve(realm, homeAccountID),
             target: target,
             credentialType: bucket.rawValue,
             tokenType: tokenType,
@@ -166,6 +167,7 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
+        try persons.require(homeAccountID, client: client, in: session)
         let issuer = entity.accountIssuer(at: environment)
         // Early releases of MSAL for Node wrote the second.
         let families = [entity.text("family_id"), entity.rest["familyId"]?.text]

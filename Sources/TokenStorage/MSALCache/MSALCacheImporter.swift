@@ -2,14 +2,6 @@ import Database
 import OAuth
 import SQL
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Takes an MSAL unified cache into a store, entry by entry, in the transaction that is open.
 struct MSALCacheImporter {
     let session: StoreConnection
@@ -50,7 +42,8 @@ struct MSALCacheImporter {
     /// The rows of tokens that were written, by kind.
     private var written: [WritableKeyPath<ImportReport, Int>: Set<Int64>] = [:]
 
-    /// Those whose ID tokens in the document are of other ports than the store knows, by id and host.
+    /// Those whose ID tokens in the document are of the port that the store knows, and of others, by id and host.
+    private var atKnownPort: Set<Account.ID> = []
     private var atOtherPorts: Set<Account.ID> = []
     private var namedPorts = NamedPorts()
 
@@ -58,12 +51,13 @@ struct MSALCacheImporter {
     private var quarantined: [UnrecognizedEntry.Path: Int64]
     private var mended: [UnrecognizedEntry.Path: Int64] = [:]
 
-    /// Tenants by the domains that rows name them by, as the ID tokens say; a domain is one account's own.
-    var tenants: [[String]: String] = [:]
+    let domains: ImportedDomains
+    var persons = UserFlowPersons()
 
     init(_ session: StoreConnection, isTrial: Bool = false) throws {
         self.session = session
         self.isTrial = isTrial
+        domains = ImportedDomains(session)
         quarantined = try session.quarantinedEntries()
     }
 
@@ -75,6 +69,7 @@ struct MSALCacheImporter {
     mutating func run(_ document: MSALCacheDocument, progress: TokenStore.ProgressHandler?) throws {
         let bytes = document.bytes
         let entries = RowProgress(progress, total: document.entryCount, unit: "entries")
+        if NamedPorts.mayBe(in: bytes) { try notePorts(document, bytes) }
         for bucket in Self.order {
             // By then every token has told its age.
             if bucket == .appMetadata { olderClients = clientsOfOlderTokens() }
@@ -110,9 +105,6 @@ struct MSALCacheImporter {
         }
         let current = try entries.withOlder { try isSameEntity($0, $1, bytes) }
         report.unchanged += entries.count - current.count
-        if bucket == .appMetadata {
-            for (entry, _) in current { namedPorts.add(try value(bytes, at: entry.offset).json) }
-        }
         for (entry, older) in current {
             let isTaken = try take(bucket, entry, bytes)
             try progress.advance()
@@ -129,17 +121,22 @@ struct MSALCacheImporter {
         _ second: MSALCacheDocument.Entry,
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
-        let values = (try value(bytes, at: first.offset).json, try value(bytes, at: second.offset).json)
-        func id(_ value: JSONValue) -> Account.ID {
-            let environment = value.object?["environment"]?.text ?? ""
-            return Account.ID(
-                issuer: Cloud.group(of: environment),
-                homeAccountID: value.object?["home_account_id"]?.text ?? ""
+        guard let first = try value(bytes, at: first.offset).json.object,
+            let second = try value(bytes, at: second.offset).json.object
+        else { return true }
+        func id(_ entity: JSONValue.Object) -> Account.ID {
+            Account.ID(
+                issuer: Cloud.group(of: entity["environment"]?.text ?? ""),
+                homeAccountID: entity["home_account_id"]?.text ?? ""
             )
         }
-        return id(values.0) == id(values.1)
-            && ["environment", "client_id", "realm", "target"].allSatisfy {
-                values.0.object?[$0]?.text?.folded == values.1.object?[$0]?.text?.folded
+        func type(_ entity: JSONValue.Object) -> String {
+            entity["token_type"]?.text.map { AccessTokenRow.fold(tokenType: $0) } ?? "bearer"
+        }
+        return id(first) == id(second) && type(first) == type(second)
+            && TokenVariant(of: first) == TokenVariant(of: second)
+            && ["environment", "client_id", "realm", "target", "family_id", "key_id", "keyid", "kid"].allSatisfy {
+                first[$0]?.text?.folded == second[$0]?.text?.folded
             }
     }
 
@@ -185,9 +182,20 @@ struct MSALCacheImporter {
         }
     }
 
-    /// The entity with the port of its host, unless the document has an ID token of another port of that host.
+    private mutating func notePorts(_ document: MSALCacheDocument, _ bytes: UnsafeRawBufferPointer) throws {
+        for bucket in document.buckets where MSALBucket(rawValue: bucket.name) != nil {
+            for (entry, _) in bucket.entries?.withOlder({ _, _ in true }) ?? [] {
+                namedPorts.add(try value(bytes, at: entry.offset).json)
+            }
+        }
+    }
+
+    /// The entity with the port of its host, unless the document tells it from what is there: it names the port beside
+    /// it, or has an ID token of another port.
     private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
-        if bucket == .appMetadata, namedPorts.tellApart(value) { return value }
+        let value = value.bracketingAddress
+        let isApart = namedPorts.tellApart(value)
+        if isApart, bucket == .appMetadata { return value }
         guard let named = try session.namingPort(value) else { return value }
         guard let host = value.object?["environment"]?.text, let id = value.object?["home_account_id"]?.text,
             let place = named.object?["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) })
@@ -195,11 +203,12 @@ struct MSALCacheImporter {
         let account = Account.ID(issuer: host.folded, homeAccountID: id)
         if bucket == .idToken, let token = value.object?["secret"]?.text.map({ Secret($0) }),
             let issuer = (try? IDToken(decoding: token))?.claims.issuer.flatMap({ WebAddress($0) }),
-            issuer.host == place.host, issuer.port != place.port
+            issuer.host == place.host
         {
-            atOtherPorts.insert(account)
+            if issuer.port == place.port { atKnownPort.insert(account) } else { atOtherPorts.insert(account) }
         }
-        return atOtherPorts.contains(account) ? value : named
+        let isElsewhere = atOtherPorts.contains(account) || isApart && !atKnownPort.contains(account)
+        return isElsewhere ? value : named
     }
 
     /// A value of the document.
@@ -235,23 +244,6 @@ struct MSALCacheImporter {
     }
 }
 
-extension JSONValue {
-    /// Whether a text of the value has a NUL, which a server's texts cannot have; `written` is the value as JSON.
-    fileprivate func hasNUL(in written: UnsafeRawBufferPointer) -> Bool {
-        // It can be written as an escape only, and most documents have none.
-        guard let start = written.baseAddress, memchr(start, CInt(UInt8(ascii: "\\")), written.count) != nil else {
-            return false
-        }
-        return hasNUL
-    }
-
-    private var hasNUL: Bool {
-        if let object { return object.members.contains { $0.name.utf8.contains(0) || $0.value.hasNUL } }
-        if let array { return array.contains(where: \.hasNUL) }
-        return text?.utf8.contains(0) ?? false
-    }
-}
-
 // MARK: - Buckets not known here
 
 extension MSALCacheImporter {
@@ -278,9 +270,11 @@ extension MSALCacheImporter {
             count(isChanged, \.other, account: nil)
             if bucket.name == StoreConnection.accountMetadataBucket {
                 guard value.oddity == nil else { continue }
-                try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged) {
-                    age(of: $0, client: $1) == .older
-                }
+                changedAccounts.formUnion(
+                    try session.saveAccountMetadata(value.json, ofNewAccountsAlone: !isChanged) {
+                        age(of: $0, client: $1) == .older
+                    }
+                )
             }
             try progress.advance()
         }

@@ -1,6 +1,14 @@
 import Database
 import OAuth
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// How MSAL for Python names the hosts of a store: without a port, which ours have where it is not 443.
 ///
 /// Where accounts with one id are at several ports of a host, the ports stay: by host alone no import could tell whose
@@ -67,44 +75,81 @@ struct MSALHosts {
     }
 }
 
-/// The clients whose metadata a document has at a port of a host by its name.
+/// The accounts and clients that a document names at a port of a host.
 ///
 /// What it has of them at the host alone is of the usual port then, as in an export that keeps the ports.
 struct NamedPorts {
-    /// The folded ids, and the hosts.
-    private var places: Set<[String]> = []
+    /// The folded id of an account, or of a client whose metadata it is, and the host.
+    private struct Place: Hashable {
+        let account: String?
+        let client: String?
+        let host: String
 
-    /// Notes the metadata of a client.
-    mutating func add(_ metadata: JSONValue) {
-        guard let object = metadata.object, let host = object["environment"]?.text.flatMap({ MSALHosts.host($0) })
-        else { return }
-        places.insert([object["client_id"]?.text?.folded ?? "", host])
+        init(_ entity: JSONValue.Object, at host: String) {
+            account = entity["home_account_id"]?.text?.folded
+            client = account == nil ? entity["client_id"]?.text?.folded ?? "" : nil
+            self.host = host
+        }
     }
 
-    /// Whether metadata at a host by its name alone is not that of a port of the host.
-    func tellApart(_ metadata: JSONValue) -> Bool {
-        guard !places.isEmpty, let object = metadata.object,
+    private var places: Set<Place> = []
+
+    mutating func add(_ entity: JSONValue) {
+        guard let object = entity.object, let host = object["environment"]?.text.flatMap({ MSALHosts.host($0) })
+        else { return }
+        places.insert(Place(object, at: host))
+    }
+
+    /// Whether an entity at a host by its name alone is not of a port of the host.
+    func tellApart(_ entity: JSONValue) -> Bool {
+        guard !places.isEmpty, let object = entity.object,
             let place = object["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) }), place.port == 443
         else { return false }
-        return places.contains([object["client_id"]?.text?.folded ?? "", place.host])
+        return places.contains(Place(object, at: place.host))
+    }
+
+    /// Whether an environment of a document may have a port; most documents have none, and need not be read for it.
+    static func mayBe(in document: UnsafeRawBufferPointer) -> Bool {
+        guard let start = document.baseAddress else { return false }
+        let name = Array("\"environment\"".utf8)
+        // By a letter that few other names have.
+        let (letter, place) = (UInt8(ascii: "v"), 3)
+        var next = 0
+        while let found = memchr(start + next, CInt(letter), document.count - next) {
+            let index = start.distance(to: UnsafeRawPointer(found))
+            next = index + 1
+            let end = index - place + name.count
+            guard index >= place, end <= document.count, memcmp(start + end - name.count, name, name.count) == 0
+            else { continue }
+            let value = document[end...].drop { $0 == UInt8(ascii: ":") || $0 <= UInt8(ascii: " ") }.dropFirst()
+            let environment = value.prefix { $0 != UInt8(ascii: "\"") }
+            // An escape may stand for anything.
+            if environment.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "\\") }) { return true }
+        }
+        return false
+    }
+}
+
+extension JSONValue {
+    /// The entity with brackets around an address of IPv6, without which MSAL for Python writes it.
+    var bracketingAddress: JSONValue {
+        guard var object, let host = object["environment"]?.text, host.utf8.first != UInt8(ascii: "["),
+            host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1
+        else { return self }
+        object["environment"] = .string("[\(host)]")
+        return .object(object)
     }
 }
 
 extension StoreConnection {
-    /// An entity of an import with the port of its host, where an account with the same id is known to be at one, and
-    /// with brackets around an address; nil where it stays as it is.
+    /// An entity of an import with the port of its host, where an account with the same id is known to be at one; nil
+    /// where it stays as it is.
     func namingPort(_ entity: JSONValue) throws -> JSONValue? {
-        guard var object = entity.object, let named = object["environment"]?.text, !named.isEmpty else { return nil }
-        // As MSAL for Python writes an IPv6 address.
-        let isAddress = named.utf8.first != UInt8(ascii: "[") && named.utf8.count { $0 == UInt8(ascii: ":") } > 1
-        let host = isAddress ? "[\(named)]" : named
-        if isAddress { object["environment"] = .string(host) }
+        guard var object = entity.object, let host = object["environment"]?.text, !host.isEmpty else { return nil }
         let hasPort = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.last != UInt8(ascii: "]")
         guard !hasPort, !Cloud.contains(host) else { return nil }
         let environments = try environments(host: host.folded, of: object)
-        guard environments.count == 1, let environment = environments.first, environment != host else {
-            return isAddress ? .object(object) : nil
-        }
+        guard environments.count == 1, let environment = environments.first, environment != host else { return nil }
         object["environment"] = .string(environment)
         return .object(object)
     }

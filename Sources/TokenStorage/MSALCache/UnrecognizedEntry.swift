@@ -2,6 +2,14 @@ import Database
 import OAuth
 import Sealing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// An entry of an imported document that is kept as it is: unknown or quarantined.
 struct UnrecognizedEntry {
     /// The bucket and the key of an entry in a document.
@@ -146,5 +154,22 @@ extension UnrecognizedEntry {
 
     func isOf(_ client: String?) -> Bool {
         client == nil || value.object?["client_id"]?.text?.folded == client?.folded
+    }
+}
+
+extension JSONValue {
+    /// Whether a text of the value has a NUL, which a server's texts cannot have; `written` is the value as JSON.
+    func hasNUL(in written: UnsafeRawBufferPointer) -> Bool {
+        // It can be written as an escape only, and most documents have none.
+        guard let start = written.baseAddress, memchr(start, CInt(UInt8(ascii: "\\")), written.count) != nil else {
+            return false
+        }
+        return hasNUL
+    }
+
+    private var hasNUL: Bool {
+        if let object { return object.members.contains { $0.name.utf8.contains(0) || $0.value.hasNUL } }
+        if let array { return array.contains(where: \.hasNUL) }
+        return text?.utf8.contains(0) ?? false
     }
 }

@@ -17,6 +17,8 @@ struct ServerTables {
             case index
             case trigger
             case rule
+            /// A constraint of a table elsewhere that refers to this one; its name is the table's and its own, as SQL.
+            case reference
         }
 
         let kind: Kind
@@ -31,6 +33,7 @@ struct ServerTables {
             case .value, .standard: "\(kind.rawValue) of column \(table).\(name)"
             case .constraint, .trigger, .rule: "\(kind.rawValue) \(name) of table \(table)"
             case .index: "index \(name) of table \(table)"
+            case .reference: "a reference to table \(table), constraint \(name),"
             }
         }
     }

@@ -25,7 +25,7 @@ extension StoreConnection {
                 && !Self.goesWithColumn($0.key, wanted)
         }
         for part in unknown.keys.sorted(by: { $0.description < $1.description }) {
-            problems.append(problem(part, "does not belong there", removal(of: part)))
+            problems.append(problem(part, "does not belong there", removal(of: part, found[part] ?? "")))
         }
         return problems
     }
@@ -88,11 +88,11 @@ extension StoreConnection {
             let definition = definition.replacing("REFERENCES ", with: "REFERENCES \(quotedSchema).")
             return "ALTER TABLE \(place(part.table)) \(removal)ADD CONSTRAINT \(part.name) \(definition)"
         case .table: return found.flatMap { $0 == "altered" ? nil : "ALTER TABLE \(place(part.table)) \($0)" }
-        case .column, .trigger, .rule: return nil
+        case .column, .trigger, .rule, .reference: return nil
         }
     }
 
-    private func removal(of part: ServerTables.Part) -> String? {
+    private func removal(of part: ServerTables.Part, _ definition: String) -> String? {
         // Anyone may have named it.
         let (table, name) = (place(part.table), ServerRoles.quoted(part.name))
         switch part.kind {
@@ -103,6 +103,7 @@ extension StoreConnection {
         case .index: return "DROP INDEX \(place(name))"
         case .trigger: return "DROP TRIGGER \(name) ON \(table)"
         case .rule: return "DROP RULE \(name) ON \(table)"
+        case .reference: return definition
         case .table: return nil
         }
     }
@@ -147,7 +148,7 @@ extension StoreConnection {
             SELECT a.attrelid, a.attname::text AS name, format_type(a.atttypid, a.atttypmod)
                 || coalesce(' COLLATE '::text || k.collname::text, ''::text)
                 || a.attgenerated::text || a.attidentity::text AS type,
-                a.attnotnull AS is_value, a.attnum
+                a.attnotnull AS is_value, a.attnum, a.attgenerated
             FROM pg_attribute a LEFT JOIN pg_collation k ON k.oid = a.attcollation
             WHERE a.attnum > 0 AND NOT a.attisdropped
         )
@@ -157,6 +158,7 @@ extension StoreConnection {
             WHERE a.is_value
         UNION ALL SELECT 'default'::text, t.name, a.name, pg_get_expr(d.adbin, d.adrelid)
             FROM t JOIN a ON a.attrelid = t.oid JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
+            WHERE a.attgenerated = ''::"char"
         UNION ALL SELECT 'constraint'::text, t.name, c.conname::text, pg_get_constraintdef(c.oid, true)
                 || CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indexrelid = c.conindid
                         AND c.contype IN ('p', 'u') AND NOT (i.indisvalid AND i.indisready))
@@ -172,6 +174,11 @@ extension StoreConnection {
             FROM t JOIN pg_trigger g ON g.tgrelid = t.oid JOIN pg_proc p ON p.oid = g.tgfoid
             WHERE NOT g.tgisinternal
                 AND NOT (p.pronamespace = 'pg_catalog'::regnamespace::oid AND starts_with(p.proname::text, 'citus_'::text))
+        UNION ALL SELECT 'reference'::text, t.name, format('%I.%I.%I'::text, s.nspname, o.relname, c.conname),
+                format('ALTER TABLE %I.%I DROP CONSTRAINT %I'::text, s.nspname, o.relname, c.conname)
+            FROM t JOIN pg_constraint c ON c.confrelid = t.oid JOIN pg_class o ON o.oid = c.conrelid
+                JOIN pg_namespace s ON s.oid = o.relnamespace
+            WHERE c.contype = 'f' AND s.oid <> current_schema()::regnamespace::oid
         UNION ALL SELECT 'rule'::text, t.name, r.rulename::text, ''::text
             FROM t JOIN pg_rewrite r ON r.ev_class = t.oid WHERE r.rulename <> '_RETURN'::name
         """

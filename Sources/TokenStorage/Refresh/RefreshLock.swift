@@ -50,8 +50,9 @@ package final class RefreshLock: Sendable {
     /// Waits for a lock of the kernel.
     ///
     /// A holder that is alive is done within `patience`. One that is not done then has been stopped, and the next one
-    /// goes on without it, one at a time by a second byte of the lock file; when two were stopped the waiting ends. Only
-    /// the time counts in which this process ran: while a machine sleeps, its holder has not been able to finish either.
+    /// goes on without it, one at a time by a second byte of the lock file; when two were stopped the waiting ends, and
+    /// so it does behind a queue that is too long. Only the time counts in which this process ran: while a machine
+    /// sleeps, its holder has not been able to finish either.
     fileprivate static func acquire(
         _ first: KernelLock.Range,
         of path: StorePath,
@@ -62,15 +63,19 @@ package final class RefreshLock: Sendable {
         var waited = Duration.zero
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
+        // One holder after the other may have it meanwhile: each has its own time.
+        var (holder, start) = (lock.holder(of: first), Duration.zero)
         while true {
-            for range in ranges.prefix(waited >= patience ? 2 : 1) where try lock.tryLock(range, of: path) {
+            let present = lock.holder(of: first)
+            if present != holder { (holder, start) = (present, waited) }
+            for range in ranges.prefix(waited - start >= patience ? 2 : 1) where try lock.tryTurn(range, of: path) {
                 return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry)
             }
             guard waited < patience * 3 else { throw isRefreshing }
             isFirstTry = false
-            let start = ContinuousClock.now
+            let begin = ContinuousClock.now
             try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
-            waited += min(ContinuousClock.now - start, .milliseconds(100))
+            waited += min(ContinuousClock.now - begin, .milliseconds(100))
             pause = min(pause * 2, .milliseconds(12))
         }
     }

@@ -147,19 +147,23 @@ extension Connection {
         guard let names = try first(Self.strangers, values, body: { $0.optionalText(0) }) ?? nil else { return }
         throw TokenStoreError(
             .access,
-            "\(names) can make functions in the schema \(schema) of \(location), or triggers, or has made something "
-                + "there, and the programs that use the store could come to run it",
+            "\(names) can make functions in the schema \(schema) of \(location), or triggers or references at its "
+                + "tables, or has made something there, and the programs that use the store could come to run it",
             Remedy(
                 .checkPermissions,
-                "have CREATE on it and TRIGGER on its tables revoked, and what others own there dropped or given to the "
-                    + "store's role, the schema too (ALTER … OWNER TO), or name a schema that the store's role has made"
+                "have CREATE on it and TRIGGER and REFERENCES on its tables revoked, constraints of other tables that refer "
+                    + "to them dropped, and what others own there dropped or given to the store's role, the schema too "
+                    + "(ALTER … OWNER TO), or name a schema that the store's role has made"
             )
         )
     }
 
-    /// Who can make something in a schema or has made something in it, also a trigger at one of its tables or a member
-    /// of an extension, and is neither the owner of the store's tables (or who is about to make them) nor somebody
+    /// Who can make something in a schema or has made something in it, also a trigger at one of its tables, a member of
+    /// an extension, or a table elsewhere that refers to one here, and is neither the owner of the store's tables (or who is about to make them) nor somebody
     /// above that role.
+    ///
+    /// A row that is deleted takes with it those of other tables that refer to it, and runs their triggers in the session
+    /// of whoever deletes it.
     ///
     /// A membership counts if somebody who may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
@@ -174,7 +178,15 @@ extension Connection {
             UNION SELECT x.grantee FROM pg_catalog.aclexplode(n.nspacl) x
                 WHERE x.privilege_type = 'CREATE' AND ?2::bigint = 1::bigint
             UNION SELECT x.grantee FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
-                WHERE c.relnamespace = n.oid AND x.privilege_type = 'TRIGGER' AND ?2::bigint = 1::bigint
+                WHERE c.relnamespace = n.oid AND x.privilege_type IN ('TRIGGER', 'REFERENCES') AND ?2::bigint = 1::bigint
+            UNION SELECT x.grantee FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+                CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
+                WHERE c.relnamespace = n.oid AND x.privilege_type = 'REFERENCES' AND ?2::bigint = 1::bigint
+            UNION SELECT unnest(ARRAY[o.relowner, p.proowner]) FROM pg_catalog.pg_constraint k
+                JOIN pg_catalog.pg_class c ON c.oid = k.confrelid JOIN pg_catalog.pg_class o ON o.oid = k.conrelid
+                LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = o.oid AND NOT t.tgisinternal
+                LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+                WHERE c.relnamespace = n.oid AND k.contype = 'f'::"char"
             UNION SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid
             UNION SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid
             UNION SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid
@@ -182,7 +194,7 @@ extension Connection {
                 JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = n.oid
         ) made
         LEFT JOIN pg_catalog.pg_roles r ON r.oid = made.id
-        WHERE n.nspname::text = ?1::text AND NOT coalesce(
+        WHERE n.nspname::text = ?1::text AND made.id IS NOT NULL AND NOT coalesce(
             r.rolsuper OR r.rolcreaterole OR r.rolname IN (current_user, 'pg_database_owner'::name)
             OR r.oid IN (SELECT c.relowner FROM pg_catalog.pg_class c
                 WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")

@@ -111,6 +111,11 @@ extension TokenStoreError {
                     "\(problem), and nothing was changed",
                     Remedy(.askOperator, "have that limit of the role raised")
                 )
+            case .referredTo:
+                .access(
+                    "\(location): a row cannot be deleted, and nothing was changed, as \(error.message)",
+                    "have that constraint dropped"
+                )
             case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
             case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)
             default:

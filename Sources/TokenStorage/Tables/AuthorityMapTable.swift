@@ -100,25 +100,28 @@ extension StoreConnection {
         )
     }
 
-    func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws {
+    /// - Returns: whether it was another before.
+    @discardableResult
+    func saveAuthority(_ resolved: String, for requested: String, account: Int64, client: String) throws -> Bool {
         var requested = requested.folded
         while requested.utf8.last == UInt8(ascii: "/") { requested.unicodeScalars.removeLast() }
         let known =
             try bareAccount == account
             ? nil
-            : connection.integer(
-                "SELECT id FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
+            : connection.first(
+                "SELECT id, resolved FROM authority_map WHERE account_id = ?1 AND client_fold = ?2 AND requested = ?3",
                 .integer(account),
                 .text(client.folded),
                 .text(requested)
-            )
+            ) { (id: $0.integer(0), resolved: $0.text(1)) }
         try write(
             .authorityMap,
-            id: known,
+            id: known?.id,
             account: account,
             clear: [.text(client.folded), .text(requested), .text(resolved)],
             sealed: [Secret("")]
         )
+        return known?.resolved != resolved
     }
 
     private static let authorityOfAccount = SealedTable.authorityMap.ownedRows { dialect in

@@ -209,6 +209,17 @@ extension StoreConnection {
 // MARK: - Import, export and maintenance
 
 extension StoreConnection {
+    /// The tenant that a domain means by which an ID token of an account names it, both folded.
+    func tenant(ofDomain domain: String, account: Int64) throws -> String? {
+        let table = SealedTable.idToken
+        return try connection.all(Self.tokensOfAccount, .integer(account), .null) { row -> String? in
+            let tenant = row.text(table["realm_fold"])
+            guard tenant != domain, row.text(table["realm"]).folded == domain else { return nil }
+            return try isIntact(row, of: table) ? tenant : nil
+        }
+        .compactMap(\.self).first
+    }
+
     /// Takes in an ID token unless the store has one that was issued later.
     ///
     /// - Returns: the row that was written, nil if nothing changed; and how old the token is beside the one that was

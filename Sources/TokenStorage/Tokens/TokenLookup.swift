@@ -188,7 +188,9 @@ struct TokenVariant: Equatable {
         "requestedClaimsHash": "requested_claims_hash", "ext_cache_key": "ext_cache_key",
         "ext_cache_key_hash": "ext_cache_key_hash", "ext": "ext",
         "additionalCacheKeyComponents": "additional_cache_key_components",
-        "application_cache_identifier": "application_cache_identifier", "resource": "resource",
+        "application_cache_identifier": "application_cache_identifier",
+        "application_identifier": "application_cache_identifier",
+        "mam_enrollment_identifier": "mam_enrollment_identifier", "resource": "resource",
     ]
 
     /// Of an imported row.

@@ -228,6 +228,13 @@ struct ImportConflictTests {
         #expect(try fixture.request("s1", of: Fixture.b2cAccount) == .hit("a"))
     }
 
+    @Test func `entries whose keys differ in case alone are two where the tokens are of two kinds`() throws {
+        let bearer = JSONValue.accessToken("bearer", "s1")
+        let bound = JSONValue.accessToken("bound", "s1", ["token_type": "pop", "key_id": "k1"])
+        let fixture = try TestStore(["AccessToken": ["u1.t1-S1": bound, "u1.t1-s1": bearer]])
+        #expect(Set(try fixture.rows("AccessToken").map { $0["secret"] }) == ["bearer", "bound"])
+    }
+
     @Test func `a domain means the tenant that the account's ID token names`() throws {
         let realm: KeyValuePairs<String, JSONValue> = ["realm": "contoso.onmicrosoft.com"]
         let document = JSONValue.cache(

@@ -9,6 +9,18 @@ import TokenStorage
 /// What an import keeps beside the tables goes with the account it is of, and says what is true now.
 @Suite(.onBothEngines)
 struct KeptAsideTests {
+    @Test func `a document that signs an account out names it, and once`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let record: JSONValue = [
+            "client_id": "cid", "account_metadata_map": ["u1.t1": ["client_id": "cid", "sign_in_state": "signed_out"]],
+        ]
+        let document: JSONValue = ["AccountMetadataMap": ["cid": record], "AccessToken": [:]]
+        let report = try fixture.take(document)
+        #expect(report.accounts == 1)
+        #expect(report.accountNames == ["ada@example.net"])
+        #expect(try fixture.take(document).accounts == 0)
+    }
+
     private static func metadata(_ state: String, home: String = Fixture.home) -> JSONValue {
         let item: JSONValue = [
             "client_id": "cid", "home_account_id": .string(home), "sign_in_state": .string(state),

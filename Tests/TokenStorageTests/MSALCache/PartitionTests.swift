@@ -21,6 +21,7 @@ struct PartitionTests {
             ["requested_claims": ["access_token": ["x": 1]]], ["userAssertionHash": "h1"],
             ["user_assertion_hash": "h1"], ["ext": ["fmi_path": "p"]], ["ext_cache_key_hash": "h"],
             ["additionalCacheKeyComponents": ["fmi_path": "p"]], ["resource": "https://mcp.example/a"],
+            ["application_identifier": "com.example/signature"], ["mam_enrollment_identifier": "m"],
         ] as [KeyValuePairs<String, JSONValue>]
     )
     func `an access token of a partition neither replaces an ordinary one nor is served for it`(

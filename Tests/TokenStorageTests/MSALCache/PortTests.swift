@@ -136,6 +136,42 @@ struct PortTests {
         #expect(try fixture.take(document).changes == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `tokens at a host stay apart from those of its port that the document names too`(isKnown: Bool) throws {
+        let host: KeyValuePairs<String, JSONValue> = [
+            "home_account_id": "1", "environment": "id.example", "client_id": "app", "realm": "op", "target": "read",
+        ]
+        let fixture = try TestStore(
+            .cache(accessTokens: [.accessToken("at", "read", host)], refreshTokens: [.refreshToken("rt", host)])
+        )
+        try fixture.signIn(subject: "1", atIssuer: "https://id.example:8443/op", "8443")
+        let export = try fixture.export()
+        let copy = try isKnown ? Self.store(ports: 8_443) : TestStore()
+        try copy.take(export)
+        let ids = try copy.store.accounts().map(\.id)
+        #expect(Set(ids) == Set(try fixture.store.accounts().map(\.id)))
+        #expect(ids.count == 2)
+        for id in ids {
+            let name = id.issuer == "id.example" ? "" : "-8443"
+            #expect(try copy.store.refreshTokens(of: id, client: "app").map(\.secret) == [Secret("rt" + name)])
+            #expect(try copy.request("read", of: id, client: "app") == .hit("at" + name))
+        }
+        #expect(try fixture.take(export).changes == 0)
+    }
+
+    @Test func `an address of IPv6 without its port is the one of the issuer in the ID token`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["home_account_id": "s1", "environment": "::1", "realm": "adfs"]
+        let claims: JSONValue = ["iss": "https://[::1]:9000/adfs", "sub": "s1", "aud": "cid"]
+        let fixture = try TestStore()
+        let report = try fixture.take(
+            .cache(refreshTokens: [.refreshToken("r", host)], idTokens: [.idToken(claims, host)])
+        )
+        #expect(report.rejected.isEmpty)
+        let account = try #require(try fixture.store.accounts().first)
+        #expect(account.id.issuer == "https://[::1]:9000/adfs")
+        #expect(try fixture.store.refreshTokens(of: account.id, client: "cid").map(\.secret) == [Secret("r")])
+    }
+
     @Test func `an account with the same id at another port of the host is an account of its own`() throws {
         let fixture = try TestStore()
         let home = "0b8f7a9e-0000-4000-8000-000000000001.5f2d6e0a-0000-4000-8000-000000000002"

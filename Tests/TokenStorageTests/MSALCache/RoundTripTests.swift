@@ -22,6 +22,22 @@ struct RoundTripTests {
         #expect(try TestStore(fixture.export()).rows("Account") == rows)
     }
 
+    @Test func `a domain means the tenant that an ID token of the store names`() throws {
+        let realm: KeyValuePairs<String, JSONValue> = ["realm": "contoso.onmicrosoft.com"]
+        let old = JSONValue.accessToken("old", "s1", realm).with(["cached_at": .seconds(Fixture.now - 1_000)])
+        let fixture = try TestStore(
+            .cache(
+                accessTokens: [old],
+                refreshTokens: [.refreshToken("r")],
+                idTokens: [.idToken(Fixture.claims(), realm)]
+            )
+        )
+        try fixture.take(.cache(accessTokens: [.accessToken("new", "s1", realm)], accounts: [.account(realm)]))
+        #expect(try fixture.request("s1") == .hit("new"))
+        #expect(try fixture.rows("AccessToken").count == 1)
+        #expect(try fixture.take(try fixture.export()).changes == 0)
+    }
+
     @Test func `an exported document is imported by another store`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let document = try fixture.store.exportMSALCache()

@@ -55,6 +55,37 @@ struct SharedHostTests {
         #expect(try !fixture.store.exportedText().contains("account_issuer"))
     }
 
+    @Test(arguments: [["cid", "cid"], ["cid", "cid-2"]])
+    func `persons whom a user flow gives no id are not taken for each other`(clients: [String]) throws {
+        let fixture = try TestStore()
+        let names = ["alice", "bob"]
+        let documents = zip(names, clients).map { name, client in
+            let row: KeyValuePairs<String, JSONValue> = [
+                "home_account_id": "-b2c_1a_signin.t9", "environment": "harbor.b2clogin.com", "realm": "t9",
+                "client_id": .string(client),
+            ]
+            let claims: JSONValue = [
+                "iss": "https://harbor.b2clogin.com/t9/v2.0/", "sub": .string(name + "-sub"), "tid": "t9",
+                "aud": .string(client), "preferred_username": .string(name),
+            ]
+            return JSONValue.cache(
+                accessTokens: [.accessToken("at-" + name, "s1", row)],
+                refreshTokens: [.refreshToken("rt-" + name, row)],
+                idTokens: [.idToken(claims, row)]
+            )
+        }
+        #expect(try fixture.take(documents[0]).rejected.isEmpty)
+        let rejected = try fixture.take(documents[1]).rejected
+        #expect(Set(rejected.map(\.bucket)) == ["AccessToken", "IdToken", "RefreshToken"])
+        let account = try #require(try fixture.store.accounts().first)
+        #expect(account.username == "alice")
+        #expect(try fixture.request("s1", of: account.id, client: "cid") == .hit("at-alice"))
+        #expect(try fixture.request("s1", of: account.id, client: "cid-2") != .hit("at-bob"))
+        // Both persons' tokens come back out.
+        #expect(Set(try fixture.rows("RefreshToken").map { $0["secret"] }) == ["rt-alice", "rt-bob"])
+        #expect(try fixture.take(documents[0]).changes == 0)
+    }
+
     @Test(arguments: zip(["id.example", Fixture.host], ["login.microsoftonline.com", "https://other.example/op"]))
     func `a name that is no issuer, or stands at Microsoft's hosts, is kept as it came`(host: String, name: String)
         throws

@@ -18,6 +18,18 @@ struct StrangersWorkTests {
     enum Way: String, CaseIterable {
         case mayMake = "GRANT CREATE ON SCHEMA S TO M"
         case mayMakeTrigger = "GRANT TRIGGER ON S.refresh_token TO M"
+        case mayRefer = "GRANT REFERENCES ON S.account TO M"
+        case mayReferToColumn = "GRANT REFERENCES (id) ON S.account TO M"
+        case refers = """
+            CREATE SCHEMA S_else; CREATE TABLE S_else.hook (account bigint REFERENCES S.account ON DELETE CASCADE);
+            GRANT CREATE ON SCHEMA S_else TO M; ALTER TABLE S_else.hook OWNER TO M
+            """
+        case hasMadeTriggerAtReference = """
+            CREATE SCHEMA S_else; CREATE TABLE S_else.hook (account bigint REFERENCES S.account ON DELETE CASCADE);
+            CREATE FUNCTION S_else.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END';
+            GRANT CREATE ON SCHEMA S_else TO M; ALTER FUNCTION S_else.f() OWNER TO M;
+            CREATE TRIGGER t AFTER DELETE ON S_else.hook FOR EACH ROW EXECUTE FUNCTION S_else.f()
+            """
         case hasMadeOperator = """
             CREATE FUNCTION S.trap(oid, integer) RETURNS boolean LANGUAGE plpgsql AS
                 'BEGIN RAISE EXCEPTION ''the trap was run''; END';

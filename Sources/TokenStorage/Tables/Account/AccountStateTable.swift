@@ -98,16 +98,26 @@ extension StoreConnection {
     )
 
     /// Sets the state; a new sign-in counts from now although the account was signed in before.
-    func setSignInState(_ state: SignInState, of account: Int64, client: String, isNew: Bool = false) throws {
+    @discardableResult
+    func setSignInState(
+        _ state: SignInState,
+        of account: Int64,
+        client: String,
+        isNew: Bool = false
+    ) throws -> Bool {
         guard bareAccount != account else {
-            return try writeState(state, of: account, client: client.folded, changedAt: now, id: nil)
+            try writeState(state, of: account, client: client.folded, changedAt: now, id: nil)
+            return true
         }
         let known = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             let isIntact = try isIntact(row, of: .accountState)
             return (id: row.integer(0), state: isIntact ? row.text(SealedTable.accountState["state"]) : nil)
         }
-        if let known, known.state == state.stored, !isNew { return }
-        try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
+        let isChanged = known?.state != state.stored
+        if isChanged || isNew {
+            try writeState(state, of: account, client: client.folded, changedAt: now, id: known?.id)
+        }
+        return isChanged
     }
 
     /// The user asked for the import of a refresh token, so a signed-out account becomes active again.
