@@ -1,5 +1,6 @@
 import IssuerSupport
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
