@@ -7,7 +7,7 @@ import Testing
 import TokenStorage
 
 /// Many who wait for the right to refresh the tokens of one account.
-@Suite(.onWaitingThreads)
+@Suite(.onBothEngines)
 struct RefreshQueueTests {
     /// How many have the right.
     private final class Holders: Sendable {
@@ -50,7 +50,8 @@ struct RefreshQueueTests {
         #expect(holders.most == 1)
     }
 
-    @Test func `a holder that does nothing any more is passed by`() async throws {
+    @Test(.aboutFiles("a lease of a server ends by itself"))
+    func `a holder that does nothing any more is passed by`() async throws {
         let scene = try OpenScene()
         func lock() async throws -> RefreshLock {
             try await scene.store.refreshLock(

@@ -117,17 +117,23 @@ struct UserFlowPersons {
     /// The clients whose ID tokens in the document are that person's, and another's.
     private var clients: [String: (own: Set<String>, others: Set<String>)] = [:]
 
-    /// Makes sure that an entry is not another person's, as its own ID token says or the one of its client.
+    /// Makes sure that an entry is not another person's, as its own ID token says or the one of its client; the entry of
+    /// an account names its `owner` itself.
     mutating func require(
         _ homeAccountID: String,
         client: String? = nil,
         person: String? = nil,
+        owner: String? = nil,
         in session: StoreConnection
     ) throws {
         guard let uid = ClientInfo.parts(of: homeAccountID)?.uid, ClientInfo.isUserFlowAlone(uid) else { return }
         let (name, client) = (homeAccountID.folded, client?.folded ?? "")
         var known = clients[name] ?? ([], [])
-        if let person = person?.folded {
+        if let owner = owner?.folded, !owner.isEmpty,
+            let first = try persons[name] ?? Self.stored(homeAccountID, in: session)
+        {
+            if owner == first { return }
+        } else if let person = person?.folded {
             let first = try persons[name] ?? Self.stored(homeAccountID, in: session) ?? person
             persons[name] = first
             if person == first { known.own.insert(client) } else { known.others.insert(client) }

@@ -69,7 +69,8 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let realm = try entity.key("realm") ?? ""
         let username = entity.description("username") ?? ""
-        try persons.require(homeAccountID, in: session)
+        let localAccountID = entity.description("local_account_id")
+        try persons.require(homeAccountID, owner: localAccountID, in: session)
         let issuer = entity.accountIssuer(at: environment)
         let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, issuer: issuer, claims: nil)
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
@@ -79,7 +80,7 @@ extension MSALCacheImporter {
             environment: environment,
             realm: realm,
             realmFold: try resolve(realm, homeAccountID),
-            localAccountID: entity.description("local_account_id"),
+            localAccountID: localAccountID,
             username: username,
             authorityType: entity.text("authority_type").flatMap { $0.isEmpty ? nil : $0 } ?? "MSSTS",
             extra: entity.rest

@@ -103,7 +103,7 @@ struct MSALCacheImporter {
             let path = UnrecognizedEntry.Path(bucket: found.name, key: nil)
             return try reject(path, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
-        let current = try entries.withOlder { try isSameEntity($0, $1, bytes) }
+        let current = try entries.withOlder { try isSameEntity($0, $1, bucket, bytes) }
         report.unchanged += entries.count - current.count
         for (entry, older) in current {
             let isTaken = try take(bucket, entry, bytes)
@@ -119,6 +119,7 @@ struct MSALCacheImporter {
     private func isSameEntity(
         _ first: MSALCacheDocument.Entry,
         _ second: MSALCacheDocument.Entry,
+        _ bucket: MSALBucket,
         _ bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         guard let first = try value(bytes, at: first.offset).json.object,
@@ -130,14 +131,23 @@ struct MSALCacheImporter {
                 homeAccountID: entity["home_account_id"]?.text ?? ""
             )
         }
-        func type(_ entity: JSONValue.Object) -> String {
-            entity["token_type"]?.text.map { AccessTokenRow.fold(tokenType: $0) } ?? "bearer"
+        func isSame(_ field: String) -> Bool {
+            (first[field]?.text ?? "").folded == (second[field]?.text ?? "").folded
         }
-        return id(first) == id(second) && type(first) == type(second)
-            && TokenVariant(of: first) == TokenVariant(of: second)
-            && ["environment", "client_id", "realm", "target", "family_id", "key_id", "keyid", "kid"].allSatisfy {
-                first[$0]?.text?.folded == second[$0]?.text?.folded
-            }
+        func type(_ entity: JSONValue.Object) -> String {
+            AccessTokenRow.fold(tokenType: entity["token_type"]?.text ?? "Bearer")
+        }
+        guard id(first) == id(second), ["environment", "client_id", "realm", "target"].allSatisfy(isSame) else {
+            return false
+        }
+        // What an access token is bound to or was minted for is part of what it is, as the family of a refresh token is.
+        return switch bucket {
+        case .accessToken, .boundAccessToken:
+            type(first) == type(second) && TokenVariant(of: first) == TokenVariant(of: second)
+                && ["key_id", "keyid", "kid"].allSatisfy(isSame)
+        case .refreshToken: isSame("family_id") && TokenVariant(of: first) == TokenVariant(of: second)
+        case .idToken, .account, .appMetadata: true
+        }
     }
 
     /// - Returns: whether it was taken; otherwise it is quarantined.
@@ -183,9 +193,10 @@ struct MSALCacheImporter {
     }
 
     private mutating func notePorts(_ document: MSALCacheDocument, _ bytes: UnsafeRawBufferPointer) throws {
-        for bucket in document.buckets where MSALBucket(rawValue: bucket.name) != nil {
-            for (entry, _) in bucket.entries?.withOlder({ _, _ in true }) ?? [] {
-                namedPorts.add(try value(bytes, at: entry.offset).json)
+        for found in document.buckets {
+            guard let bucket = MSALBucket(rawValue: found.name) else { continue }
+            for (entry, _) in found.entries?.withOlder({ _, _ in true }) ?? [] {
+                namedPorts.add(try value(bytes, at: entry.offset).json, bucket)
             }
         }
     }
@@ -194,8 +205,9 @@ struct MSALCacheImporter {
     /// it, or has an ID token of another port.
     private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
         let value = value.bracketingAddress
-        let isApart = namedPorts.tellApart(value)
-        if isApart, bucket == .appMetadata { return value }
+        let isApart = namedPorts.tellApart(value, bucket)
+        // What is no account's has no ID token that tells.
+        if isApart, value.object?["home_account_id"]?.text == nil { return value }
         guard let named = try session.namingPort(value) else { return value }
         guard let host = value.object?["environment"]?.text, let id = value.object?["home_account_id"]?.text,
             let place = named.object?["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) })

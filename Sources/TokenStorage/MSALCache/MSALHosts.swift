@@ -79,33 +79,35 @@ struct MSALHosts {
 ///
 /// What it has of them at the host alone is of the usual port then, as in an export that keeps the ports.
 struct NamedPorts {
-    /// The folded id of an account, or of a client whose metadata it is, and the host.
+    /// The folded id of an account, or of a client whose own token or metadata it is, and the host.
     private struct Place: Hashable {
         let account: String?
         let client: String?
+        let isMetadata: Bool
         let host: String
 
-        init(_ entity: JSONValue.Object, at host: String) {
+        init(_ entity: JSONValue.Object, _ bucket: MSALBucket, at host: String) {
             account = entity["home_account_id"]?.text?.folded
             client = account == nil ? entity["client_id"]?.text?.folded ?? "" : nil
+            isMetadata = bucket == .appMetadata
             self.host = host
         }
     }
 
     private var places: Set<Place> = []
 
-    mutating func add(_ entity: JSONValue) {
+    mutating func add(_ entity: JSONValue, _ bucket: MSALBucket) {
         guard let object = entity.object, let host = object["environment"]?.text.flatMap({ MSALHosts.host($0) })
         else { return }
-        places.insert(Place(object, at: host))
+        places.insert(Place(object, bucket, at: host))
     }
 
     /// Whether an entity at a host by its name alone is not of a port of the host.
-    func tellApart(_ entity: JSONValue) -> Bool {
+    func tellApart(_ entity: JSONValue, _ bucket: MSALBucket) -> Bool {
         guard !places.isEmpty, let object = entity.object,
             let place = object["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) }), place.port == 443
         else { return false }
-        return places.contains(Place(object, at: place.host))
+        return places.contains(Place(object, bucket, at: place.host))
     }
 
     /// Whether an environment of a document may have a port; most documents have none, and need not be read for it.

@@ -162,8 +162,8 @@ extension Connection {
     /// an extension, or a table elsewhere that refers to one here, and is neither the owner of the store's tables (or who is about to make them) nor somebody
     /// above that role.
     ///
-    /// A row that is deleted takes with it those of other tables that refer to it, and runs their triggers in the session
-    /// of whoever deletes it.
+    /// A row that is deleted takes with it those of other tables that refer to it, and of tables that refer to these, and
+    /// runs their triggers in the session of whoever deletes it.
     ///
     /// A membership counts if somebody who may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
@@ -171,30 +171,32 @@ extension Connection {
     /// had to be converted could be a stranger's.
     private static let strangers = SQL(
         """
+        WITH RECURSIVE part (id) AS (
+            SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname::text = ?1::text
+            UNION SELECT k.conrelid FROM part JOIN pg_catalog.pg_constraint k ON k.confrelid = part.id
+            WHERE k.contype = 'f'::"char"
+        )
         SELECT string_agg(DISTINCT CASE WHEN made.id = 0::oid THEN 'every role'
             ELSE 'the role ' || r.rolname::text END, ', '::text)
         FROM pg_catalog.pg_namespace n
         CROSS JOIN LATERAL (SELECT n.nspowner AS id
             UNION SELECT x.grantee FROM pg_catalog.aclexplode(n.nspacl) x
                 WHERE x.privilege_type = 'CREATE' AND ?2::bigint = 1::bigint
-            UNION SELECT x.grantee FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
-                WHERE c.relnamespace = n.oid AND x.privilege_type IN ('TRIGGER', 'REFERENCES') AND ?2::bigint = 1::bigint
-            UNION SELECT x.grantee FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+            UNION SELECT x.grantee FROM part JOIN pg_catalog.pg_class c ON c.oid = part.id
+                CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
+                WHERE x.privilege_type IN ('TRIGGER', 'REFERENCES') AND ?2::bigint = 1::bigint
+            UNION SELECT x.grantee FROM part JOIN pg_catalog.pg_attribute a ON a.attrelid = part.id
                 CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
-                WHERE c.relnamespace = n.oid AND x.privilege_type = 'REFERENCES' AND ?2::bigint = 1::bigint
-            UNION SELECT unnest(ARRAY[o.relowner, p.proowner]) FROM pg_catalog.pg_constraint k
-                JOIN pg_catalog.pg_class c ON c.oid = k.confrelid JOIN pg_catalog.pg_class o ON o.oid = k.conrelid
-                LEFT JOIN pg_catalog.pg_trigger t ON t.tgrelid = o.oid AND NOT t.tgisinternal
-                LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
-                WHERE c.relnamespace = n.oid AND k.contype = 'f'::"char"
+                WHERE x.privilege_type = 'REFERENCES' AND ?2::bigint = 1::bigint
             UNION SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid
             UNION SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid
-            UNION SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid
-            UNION SELECT p.proowner FROM pg_catalog.pg_class c JOIN pg_catalog.pg_trigger t ON t.tgrelid = c.oid
-                JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid WHERE c.relnamespace = n.oid
+            UNION SELECT c.relowner FROM part JOIN pg_catalog.pg_class c ON c.oid = part.id
+            UNION SELECT p.proowner FROM part JOIN pg_catalog.pg_trigger t ON t.tgrelid = part.id
+                JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
         ) made
         LEFT JOIN pg_catalog.pg_roles r ON r.oid = made.id
-        WHERE n.nspname::text = ?1::text AND made.id IS NOT NULL AND NOT coalesce(
+        WHERE n.nspname::text = ?1::text AND NOT coalesce(
             r.rolsuper OR r.rolcreaterole OR r.rolname IN (current_user, 'pg_database_owner'::name)
             OR r.oid IN (SELECT c.relowner FROM pg_catalog.pg_class c
                 WHERE c.relnamespace = n.oid AND c.relname = 'store'::name AND c.relkind = 'r'::"char")

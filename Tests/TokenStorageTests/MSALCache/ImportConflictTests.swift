@@ -235,6 +235,12 @@ struct ImportConflictTests {
         #expect(Set(try fixture.rows("AccessToken").map { $0["secret"] }) == ["bearer", "bound"])
     }
 
+    @Test func `metadata whose keys differ in case alone is one, whatever the family`() throws {
+        let (old, new) = (JSONValue.appMetadata(), JSONValue.appMetadata(["family_id": "1"]))
+        let fixture = try TestStore(["AppMetadata": ["AppMetaData-host-cid": old, "appmetadata-host-cid": new]])
+        #expect(try fixture.rows("AppMetadata").map { $0["family_id"] } == ["1"])
+    }
+
     @Test func `a domain means the tenant that the account's ID token names`() throws {
         let realm: KeyValuePairs<String, JSONValue> = ["realm": "contoso.onmicrosoft.com"]
         let document = JSONValue.cache(

@@ -53,6 +53,15 @@ struct PortTests {
         #expect(try copy.rows("AccessToken").map { $0["environment"].text } == ["id.example:8443"])
     }
 
+    @Test func `a client's own token at a port says nothing of its metadata`() throws {
+        let host: KeyValuePairs<String, JSONValue> = ["environment": "id.example:8443"]
+        let own = JSONValue.accessToken("own", "s1", host).with(["home_account_id": nil])
+        let fixture = try TestStore(.cache(accessTokens: [own], appMetadata: [.appMetadata(host)]))
+        let export = try fixture.export()
+        #expect(try fixture.take(export).changes == 0)
+        #expect(try fixture.rows("AppMetadata").count == 1)
+    }
+
     @Test(arguments: [["id.example", "id.example:8443"], ["id.example:8443", "id.example"]])
     func `metadata of one client at two ports of a host stays two`(hosts: [String]) throws {
         let rows = hosts.map { JSONValue.appMetadata(["environment": .string($0)]) }

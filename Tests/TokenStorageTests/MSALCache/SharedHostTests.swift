@@ -71,12 +71,13 @@ struct SharedHostTests {
             return JSONValue.cache(
                 accessTokens: [.accessToken("at-" + name, "s1", row)],
                 refreshTokens: [.refreshToken("rt-" + name, row)],
-                idTokens: [.idToken(claims, row)]
+                idTokens: [.idToken(claims, row)],
+                accounts: [.account(row).with(["local_account_id": .string(name + "-sub"), "username": .string(name)])]
             )
         }
         #expect(try fixture.take(documents[0]).rejected.isEmpty)
         let rejected = try fixture.take(documents[1]).rejected
-        #expect(Set(rejected.map(\.bucket)) == ["AccessToken", "IdToken", "RefreshToken"])
+        #expect(Set(rejected.map(\.bucket)) == ["AccessToken", "Account", "IdToken", "RefreshToken"])
         let account = try #require(try fixture.store.accounts().first)
         #expect(account.username == "alice")
         #expect(try fixture.request("s1", of: account.id, client: "cid") == .hit("at-alice"))

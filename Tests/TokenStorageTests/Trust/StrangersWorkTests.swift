@@ -36,6 +36,17 @@ struct StrangersWorkTests {
             CREATE OPERATOR S.= (LEFTARG = oid, RIGHTARG = integer, FUNCTION = S.trap);
             ALTER FUNCTION S.trap(oid, integer) OWNER TO M; ALTER OPERATOR S.= (oid, integer) OWNER TO M
             """
+        case hasMadeFunction = """
+            CREATE FUNCTION S.unnest(oid[]) RETURNS SETOF oid LANGUAGE plpgsql AS
+                'BEGIN RAISE EXCEPTION ''the trap was run''; END';
+            ALTER FUNCTION S.unnest(oid[]) OWNER TO M
+            """
+        case refersToWhatRefers = """
+            CREATE SCHEMA S_else;
+            CREATE TABLE S_else.first (account bigint PRIMARY KEY REFERENCES S.account ON DELETE CASCADE);
+            CREATE TABLE S_else.second (account bigint REFERENCES S_else.first ON DELETE CASCADE);
+            GRANT CREATE ON SCHEMA S_else TO M; ALTER TABLE S_else.second OWNER TO M
+            """
         case hasMadeTrigger = """
             CREATE SCHEMA S_else; CREATE FUNCTION S_else.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
             GRANT CREATE ON SCHEMA S_else TO M; ALTER FUNCTION S_else.f() OWNER TO M;

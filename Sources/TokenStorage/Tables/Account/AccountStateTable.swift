@@ -226,7 +226,8 @@ extension StoreConnection {
             let secret = try open(row, of: .markKey)
             return MarkKey(sealed: sealed, key: secret.withUnsafeBytes { HMAC(key: SymmetricKey(data: $0)) })
         }
-        if let key { markKey = key }
+        // The next session need not learn what is known.
+        if let key, key.sealed != markKey?.sealed { markKey = key }
         return key
     }
 
