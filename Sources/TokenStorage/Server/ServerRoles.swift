@@ -159,8 +159,8 @@ extension Connection {
     }
 
     /// Who can make something in a schema or has made something in it, also a trigger at one of its tables, a member of
-    /// an extension, or a table elsewhere that refers to one here, and is neither the owner of the store's tables (or who is about to make them) nor somebody
-    /// above that role.
+    /// an extension, or a table elsewhere that refers to one here, and is neither the owner of the store's tables (or who
+    /// is about to make them) nor somebody above that role.
     ///
     /// A row that is deleted takes with it those of other tables that refer to it, and of tables that refer to these, and
     /// runs their triggers in the session of whoever deletes it.
