@@ -188,7 +188,7 @@ struct SessionSettings {
             ("row_security", "off"),
             // A plan for all values: the store's statements want the same index whatever is looked up.
             ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
-            // A server compiles plans by what it guesses of their rows: a tenth of a second and more, for a page of them.
+            // A server compiles plans by a guess at their rows: a tenth of a second or more, for a page of them.
             ("jit", "off"),
             ("lock_timeout", "\(options.lockPatience.wholeMilliseconds)"),
             // How long an answer may take is the program's matter.

@@ -70,8 +70,8 @@ final class ImportedProfiles {
     }
 }
 
-/// The tenants of accounts that a document names by a domain, as the ID tokens of an account say: those of the document,
-/// else those of the store.
+/// The tenants of accounts that a document names by a domain, as an account's ID tokens say: those of a document, else
+/// those of the store.
 final class ImportedDomains {
     private struct Place: Hashable {
         let account: String
@@ -117,8 +117,8 @@ struct UserFlowPersons {
     /// The clients whose ID tokens in the document are that person's, and another's.
     private var clients: [String: (own: Set<String>, others: Set<String>)] = [:]
 
-    /// Makes sure that an entry is not another person's, as its own ID token says or the one of its client; the entry of
-    /// an account names its `owner` itself.
+    /// Makes sure that an entry is not another person's, as its ID token says or the one of its client; an account's
+    /// entry names its `owner` itself.
     mutating func require(
         _ homeAccountID: String,
         client: String? = nil,

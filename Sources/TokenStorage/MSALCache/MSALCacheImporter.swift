@@ -140,7 +140,7 @@ struct MSALCacheImporter {
         guard id(first) == id(second), ["environment", "client_id", "realm", "target"].allSatisfy(isSame) else {
             return false
         }
-        // What an access token is bound to or was minted for is part of what it is, as the family of a refresh token is.
+        // What an access token is bound to or was minted for is part of it, as is the family of a refresh token.
         return switch bucket {
         case .accessToken, .boundAccessToken:
             type(first) == type(second) && TokenVariant(of: first) == TokenVariant(of: second)
