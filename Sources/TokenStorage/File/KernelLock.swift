@@ -92,11 +92,7 @@ package final class KernelLock: Sendable {
 
     /// A number of the present holder of such a lock; nil where there is none, or it is of an earlier version.
     func holder(of range: Range) -> Int64? {
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(Self.turns(of: range))
-        lock.l_len = off_t(Self.turnCount)
+        var lock = Self.lock(start: Self.turns(of: range), count: Self.turnCount)
         guard fcntl(descriptor, Self.getLock, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
         return Int64(lock.l_start)
     }
@@ -108,12 +104,17 @@ package final class KernelLock: Sendable {
 
     /// Locks a range of bytes for one open file, if no other file has locked any of them.
     static func tryLock(_ descriptor: Int32, start: Int64, count: Int64) -> Bool {
+        var lock = lock(start: start, count: count)
+        return fcntl(descriptor, setLock, &lock) == 0
+    }
+
+    private static func lock(start: Int64, count: Int64) -> flock {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = off_t(start)
         lock.l_len = off_t(count)
-        return fcntl(descriptor, setLock, &lock) == 0
+        return lock
     }
 
     private static func reason() -> String { String(cString: strerror(errno)).lowercased() }

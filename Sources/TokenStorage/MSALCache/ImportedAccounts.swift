@@ -117,35 +117,52 @@ struct UserFlowPersons {
     /// The clients whose ID tokens in the document are that person's, and another's.
     private var clients: [String: (own: Set<String>, others: Set<String>)] = [:]
 
-    /// Makes sure that an entry is not another person's, as its ID token says or the one of its client; an account's
-    /// entry names its `owner` itself.
-    mutating func require(
+    /// The name in an entry, folded, where it is that of a user flow alone.
+    private static func name(_ homeAccountID: String) -> String? {
+        guard let uid = ClientInfo.parts(of: homeAccountID)?.uid, ClientInfo.isUserFlowAlone(uid) else { return nil }
+        return homeAccountID.folded
+    }
+
+    /// Makes sure that an ID token is not another person's.
+    mutating func requireSubject(
+        _ person: String?,
         _ homeAccountID: String,
-        client: String? = nil,
-        person: String? = nil,
-        owner: String? = nil,
+        client: String,
         in session: StoreConnection
     ) throws {
-        guard let uid = ClientInfo.parts(of: homeAccountID)?.uid, ClientInfo.isUserFlowAlone(uid) else { return }
-        let (name, client) = (homeAccountID.folded, client?.folded ?? "")
-        var known = clients[name] ?? ([], [])
-        if let owner = owner?.folded, !owner.isEmpty,
-            let first = try persons[name] ?? Self.stored(homeAccountID, in: session)
-        {
-            if owner == first { return }
-        } else if let person = person?.folded {
-            let first = try persons[name] ?? Self.stored(homeAccountID, in: session) ?? person
-            persons[name] = first
-            if person == first { known.own.insert(client) } else { known.others.insert(client) }
-            clients[name] = known
-            if person == first { return }
-        } else if known.own.contains(client) || !known.others.contains(client) && !known.own.isEmpty
-            || known.others.isEmpty
-        {
-            return
+        guard let name = Self.name(homeAccountID) else { return }
+        guard let person = person?.folded else { return try requireClient(client, homeAccountID) }
+        let first = try persons[name] ?? Self.stored(homeAccountID, in: session) ?? person
+        persons[name] = first
+        guard person == first else {
+            clients[name, default: ([], [])].others.insert(client.folded)
+            throw Self.isAnothers
         }
-        throw MSALRejection("its home_account_id names a user flow and nobody, and another person is stored under it")
+        clients[name, default: ([], [])].own.insert(client.folded)
     }
+
+    /// Makes sure that the entry of an account, which may name its owner, is not another person's.
+    func requireOwner(_ owner: String?, _ homeAccountID: String, in session: StoreConnection) throws {
+        guard let name = Self.name(homeAccountID) else { return }
+        guard let owner = owner?.folded, !owner.isEmpty,
+            let first = try persons[name] ?? Self.stored(homeAccountID, in: session)
+        else { return try requireClient("", homeAccountID) }
+        guard owner == first else { throw Self.isAnothers }
+    }
+
+    /// Makes sure that a token is not another person's, as the ID tokens of its client say, or of all where it has none.
+    func requireClient(_ client: String, _ homeAccountID: String) throws(MSALRejection) {
+        // Most documents have no such name.
+        guard !clients.isEmpty, let name = Self.name(homeAccountID), let known = clients[name],
+            !known.own.contains(client.folded)
+        else { return }
+        let isOnlyOthers = known.own.isEmpty && !known.others.isEmpty
+        if isOnlyOthers || known.others.contains(client.folded) { throw Self.isAnothers }
+    }
+
+    private static let isAnothers = MSALRejection(
+        "its home_account_id names a user flow but no person, and the store has another person under it"
+    )
 
     /// The person whose ID token the store has.
     private static func stored(_ homeAccountID: String, in session: StoreConnection) throws -> String? {

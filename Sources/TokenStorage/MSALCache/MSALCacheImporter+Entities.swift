@@ -12,7 +12,7 @@ extension MSALCacheImporter {
         let type = entity.text("credential_type") ?? "IdToken"
         // A token that cannot be decoded still is one to give back; it only describes no account.
         let claims = (try? IDToken(decoding: secret))?.claims
-        try persons.require(homeAccountID, client: client, person: claims?.localAccountID, in: session)
+        try persons.requireSubject(claims?.localAccountID, homeAccountID, client: client, in: session)
         if let tenant = claims?.tenantID, tenant.keyFlaw == nil { domains.add(realm, of: homeAccountID, tenant) }
         let known = session.newAccounts.count
         let account = try accountRow(
@@ -70,7 +70,7 @@ extension MSALCacheImporter {
         let realm = try entity.key("realm") ?? ""
         let username = entity.description("username") ?? ""
         let localAccountID = entity.description("local_account_id")
-        try persons.require(homeAccountID, owner: localAccountID, in: session)
+        try persons.requireOwner(localAccountID, homeAccountID, in: session)
         let issuer = entity.accountIssuer(at: environment)
         let account = try accountRow(homeAccountID, environment, realm: realm, client: nil, issuer: issuer, claims: nil)
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: nil)
@@ -116,7 +116,7 @@ extension MSALCacheImporter {
         }
         let namedAccount = try entity.key("home_account_id")
         let homeAccountID = namedAccount ?? ""
-        try persons.require(homeAccountID, client: client, in: session)
+        try persons.requireClient(client, homeAccountID)
         // An export writes it for a token of no account.
         if entity.rest["home_account_id"]?.isNull == true { entity.drop("home_account_id") }
         let realm = try entity.key("realm") ?? ""
@@ -168,7 +168,7 @@ extension MSALCacheImporter {
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
         let homeAccountID = try entity.requiredKey("home_account_id")
-        try persons.require(homeAccountID, client: client, in: session)
+        try persons.requireClient(client, homeAccountID)
         let issuer = entity.accountIssuer(at: environment)
         // Early releases of MSAL for Node wrote the second.
         let families = [entity.text("family_id"), entity.rest["familyId"]?.text]

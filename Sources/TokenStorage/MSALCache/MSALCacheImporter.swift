@@ -206,7 +206,7 @@ struct MSALCacheImporter {
     private mutating func namingPort(_ value: JSONValue, _ bucket: MSALBucket) throws -> JSONValue {
         let value = value.bracketingAddress
         let isApart = namedPorts.tellApart(value, bucket)
-        // What is no account's has no ID token that tells.
+        // No ID token tells the port of a client's own token, or of its metadata.
         if isApart, value.object?["home_account_id"]?.text == nil { return value }
         guard let named = try session.namingPort(value) else { return value }
         guard let host = value.object?["environment"]?.text, let id = value.object?["home_account_id"]?.text,

@@ -59,17 +59,18 @@ package final class RefreshLock: Sendable {
         _ patience: Duration
     ) async throws -> RefreshLock {
         let lock = try KernelLock(of: path)
-        let ranges = [first, .init(offset: first.offset + 1)]
+        let second = KernelLock.Range(offset: first.offset + 1)
         var waited = Duration.zero
         var pause = Duration.milliseconds(1)
         var isFirstTry = true
         // One holder after the other may have it meanwhile: each has its own time.
-        var (holder, start) = (lock.holder(of: first), Duration.zero)
+        var (holder, start): (Int64?, Duration) = (nil, .zero)
         while true {
+            if try lock.tryTurn(first, of: path) { return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry) }
             let present = lock.holder(of: first)
             if present != holder { (holder, start) = (present, waited) }
-            for range in ranges.prefix(waited - start >= patience ? 2 : 1) where try lock.tryTurn(range, of: path) {
-                return RefreshLock(.kernel(lock), wasWaitedFor: !isFirstTry)
+            if waited - start >= patience, try lock.tryTurn(second, of: path) {
+                return RefreshLock(.kernel(lock), wasWaitedFor: true)
             }
             guard waited < patience * 3 else { throw isRefreshing }
             isFirstTry = false
