@@ -42,13 +42,14 @@ public final class AsyncHTTPTransport: HTTPTransport {
         }
         let client = try client(for: address)
         let body = request.body.map(OutgoingBody.init)
+        let end = ContinuousClock.now + limits.total.sleepable
         do {
             return try await Self.within(limits.total, address, body) {
                 try await Self.exchange(request, body, by: client, address, limits)
             }
         } catch {
             try Task.checkCancellation()
-            throw await failure(error, at: address, isSent: body?.isAskedFor)
+            throw await failure(error, at: address, isSent: body?.isAskedFor, until: end)
         }
     }
 
@@ -85,15 +86,20 @@ public final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
-    /// What `error` means, with what only the transport knows of it.
-    private func failure(_ error: any Error, at address: WebAddress, isSent: Bool?) async -> HTTPTransportError {
+    /// What `error` means, with what only the transport knows of it, or can find out until `end`.
+    private func failure(
+        _ error: any Error,
+        at address: WebAddress,
+        isSent: Bool?,
+        until end: ContinuousClock.Instant
+    ) async -> HTTPTransportError {
         let way = clients.withLock { $0?.proxy(for: address) }
         if let refusal = way?.refusal(error, to: address.name) { return refusal }
         let failure = HTTPTransportError(error, host: address.name, isSent: isSent)
         guard way == nil, failure.code == .notTrusted, let host = failure.host else {
             return failure.by(proxy: way?.name)
         }
-        let flaw = await CertificateTimes.shown(at: address)?.flaw(at: Int64(time(nil)))
+        let flaw = await CertificateTimes.shown(at: address, until: end)?.flaw(at: Int64(time(nil)))
         return flaw.map { .outdated(host: host, flaw: $0) } ?? failure
     }
 

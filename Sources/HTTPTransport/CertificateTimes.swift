@@ -19,35 +19,46 @@ struct CertificateTimes: Sendable {
     let start: Int64
     let end: Int64
 
-    private static let patience = TimeAmount.seconds(5)
+    private static let patience = Duration.seconds(5)
 
-    /// Asks the server at `address`; nil where it does not show a certificate.
-    static func shown(at address: WebAddress) async -> CertificateTimes? {
+    /// Asks the server at `address` for as long as there is time; nil where it does not show a certificate by then.
+    static func shown(at address: WebAddress, until end: ContinuousClock.Instant) async -> CertificateTimes? {
         let found = LockedValue<CertificateTimes?>(nil)
-        do {
-            let context = try NIOSSLContext(configuration: .makeClientConfiguration())
-            let isNumber = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
-            let name = isNumber ? nil : address.host
-            let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connectTimeout(patience)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let handler = try NIOSSLClientHandler(context: context, serverHostname: name) {
-                            (chain: [NIOSSLCertificate], verdict: EventLoopPromise<NIOSSLVerificationResult>) in
-                            found.withLock { $0 = chain.first.map(CertificateTimes.init) }
-                            verdict.succeed(.failed)
-                        }
-                        try channel.pipeline.syncOperations.addHandler(handler)
-                    }
-                }
-                .connect(host: address.host, port: address.port).get()
-            let limit = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
-            try await channel.closeFuture.get()
-            limit.cancel()
-        } catch {
-            // It has refused its certificate already; a second failure says no more.
-            return found.withLock(\.self)
+        let left = min(ContinuousClock.now.duration(to: end), patience)
+        guard left > .zero, let context = try? NIOSSLContext(configuration: .makeClientConfiguration()) else {
+            return nil
         }
+        let isNumber = address.host.contains(":") || address.host.allSatisfy { $0.isNumber || $0 == "." }
+        let name = isNumber ? nil : address.host
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        // Kept by whatever comes first: the end of the connection, that of the time, or that of the task.
+        let over = loop.makePromise(of: Void.self)
+        let limit = loop.scheduleTask(in: TimeAmount(left)) { over.succeed(()) }
+        ClientBootstrap(group: loop)
+            .connectTimeout(TimeAmount(left))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = try NIOSSLClientHandler(context: context, serverHostname: name) {
+                        (chain: [NIOSSLCertificate], verdict: EventLoopPromise<NIOSSLVerificationResult>) in
+                        found.withLock { $0 = chain.first.map(CertificateTimes.init) }
+                        verdict.succeed(.failed)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .connect(host: address.host, port: address.port)
+            .whenComplete { connection in
+                guard let channel = try? connection.get() else { return over.succeed(()) }
+                channel.closeFuture.cascade(to: over)
+                over.futureResult.whenComplete { _ in channel.close(promise: nil) }
+            }
+        // It has refused its certificate already; a second failure says no more.
+        await withTaskCancellationHandler {
+            try? await over.futureResult.get()
+        } onCancel: {
+            over.succeed(())
+        }
+        limit.cancel()
         return found.withLock(\.self)
     }
 

@@ -58,6 +58,27 @@ struct HandshakeTests {
     }
 
     @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
+    func `to look at a refused certificate once more takes no time that the caller has not given`() async throws {
+        let server = try await TLSServer.start()
+        defer { server.stop() }
+        let (silent, silentPort) = try LoopbackSocket.listener()
+        defer { close(silent) }
+        let way = try DelayingProxy(to: server.port, roundTrip: .milliseconds(300))
+        defer { way.stop() }
+        let limits = HTTPLimits(head: .seconds(1), total: .seconds(1), bodySize: 1)
+        let start = ContinuousClock.now
+        let answer = Task {
+            try await AsyncHTTPTransport().send(HTTPRequest("GET", "https://127.0.0.1:\(way.port)/"), limits: limits)
+        }
+        for _ in 0..<2_000 where way.messages == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        way.lead(to: silentPort)
+        let error = await #expect(throws: HTTPTransportError.self) { try await answer.value }
+        #expect(error?.code == .notTrusted)
+        #expect(error?.mayHaveTakenEffect == false)
+        #expect(ContinuousClock.now - start < .seconds(4))
+    }
+
+    @Test(.enabled(if: PrivateAuthority.isAvailable, "needs openssl"))
     func `the error of a certificate for another name says so`() async throws {
         let server = try await TLSServer.start { try PrivateAuthority(names: "DNS:other.example") }
         defer { server.stop() }
