@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -140,13 +141,12 @@ final class ExclusiveAccess {
     ///
     /// - Throws: ``TokenStoreError/Code/busy`` after `timeout`.
     static func wait(for path: StorePath, timeout: Duration) throws(TokenStoreError) -> ExclusiveAccess {
-        let descriptor = open(path.database, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = BusyFiles.descriptor(of: path.database)
         guard descriptor >= 0 else { throw StoreFile.failure("opened", path.database) }
         let start = ContinuousClock.now
         while !KernelLock.tryLock(descriptor, start: 0x4000_0000, count: 512) {
             guard ContinuousClock.now - start < timeout else {
-                // Closing any descriptor of a file takes the locks of all connections of this process from it, so
-                // this one stays open.
+                BusyFiles.keep(descriptor)
                 throw .busy(
                     "another program has \(path.database) open",
                     Remedy(.closeOtherProgram, "close it and try again")
@@ -160,4 +160,23 @@ final class ExclusiveAccess {
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
+}
+
+/// Files that a connection has open, each left open for the next attempt: closing any descriptor of a file takes the
+/// locks of all connections of this process from it.
+enum BusyFiles {
+    private static let descriptors = LockedValue<[FileStatus.Identity: [Int32]]>([:])
+
+    /// A descriptor of the file, a kept one where there is one; negative where it cannot be opened.
+    static func descriptor(of path: String) -> Int32 {
+        let file = FileStatus(path)?.identity
+        let kept = file.flatMap { file in descriptors.withLock { $0[file]?.popLast() } }
+        return kept ?? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    }
+
+    /// Keeps what ``descriptor(of:)`` gave.
+    static func keep(_ descriptor: Int32) {
+        guard let file = FileStatus(descriptor: descriptor)?.identity else { return }
+        descriptors.withLock { $0[file, default: []].append(descriptor) }
+    }
 }

@@ -77,7 +77,7 @@ struct LogState: Equatable {
     /// one that ends after its header, or that begins with something else, SQLite repeats its attempt to make the index
     /// for ten seconds.
     func inspectionMode(at path: StorePath) throws(TokenStoreError) -> Connection.Mode {
-        try Self.requireRegularIndex(at: path)
+        try Self.requireRegularFiles(at: path)
         guard let size else {
             guard FileStatus.isAbsent(path.log) else {
                 throw .file("\(path.log) cannot be looked at", .checkPermissions)
@@ -92,10 +92,12 @@ struct LogState: Equatable {
         return hasIndex ? .readOnly : .privateIndex
     }
 
-    /// Requires that the index of the log, if there is one, is a file: a pipe in its place would be waited for.
-    static func requireRegularIndex(at path: StorePath) throws(TokenStoreError) {
-        guard let status = FileStatus(path.sharedMemory), status.kind != .regular else { return }
-        throw notRegular(path.sharedMemory)
+    /// Requires that the log and its index, where there are any, are files: a pipe in their place would be waited for.
+    static func requireRegularFiles(at path: StorePath) throws(TokenStoreError) {
+        for name in [path.log, path.sharedMemory] {
+            guard let status = FileStatus(name), status.kind != .regular else { continue }
+            throw notRegular(name)
+        }
     }
 
     private static func notRegular(_ name: String) -> TokenStoreError {

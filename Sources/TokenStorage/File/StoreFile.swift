@@ -19,7 +19,7 @@ struct StoreFile {
     /// Opens for reading and writing.
     func openForWriting() throws -> Connection {
         try refuseUnknownFileSystem()
-        try LogState.requireRegularIndex(at: path)
+        try LogState.requireRegularFiles(at: path)
         prepareIndex(of: path.database)
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
         try refuseJournal(connection)
@@ -151,10 +151,6 @@ struct StoreFile {
         }
     }
 
-    /// The indexes whose log a connection has open, each open for the next attempt: closing any descriptor of a file
-    /// takes the locks of all connections of this process from it.
-    private static let busyIndexes = LockedValue<[FileStatus.Identity: Int32]>([:])
-
     /// Empties the log of a file that was replaced, whose changes would get into the one that has the name now.
     ///
     /// It is emptied and not removed, for a program that is opening it at this moment. Every connection holds a lock on
@@ -162,12 +158,10 @@ struct StoreFile {
     ///
     /// - Returns: false if a connection still has the log open; true too if the log is another one by now.
     func emptyLog(ofReplaced log: FileStatus.Identity) throws -> Bool {
-        let identity = FileStatus(path.sharedMemory)?.identity
-        let kept = identity.flatMap { identity in Self.busyIndexes.withLock { $0.removeValue(forKey: identity) } }
-        let index = kept ?? open(path.sharedMemory, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        let index = BusyFiles.descriptor(of: path.sharedMemory)
         let connections: Int64 = 128
         guard index < 0 || KernelLock.tryLock(index, start: connections, count: 1) else {
-            if let identity { Self.busyIndexes.withLock { $0[identity] = index } }
+            BusyFiles.keep(index)
             return false
         }
         defer { if index >= 0 { close(index) } }
@@ -268,6 +262,8 @@ struct StoreFile {
             // A process, or the whole system, may have no more files open.
             case EMFILE, ENFILE: Remedy(.retry, "allow this program more open files, and try again")
             case ENOSPC, EDQUOT: .freeSpace
+            // A symbolic link or a directory has the name.
+            case ELOOP, EISDIR: Remedy(.removeFile, "remove it while no program uses the store")
             default: Remedy(.checkPermissions, "check permissions and free space of its directory")
             }
         let reason = String(cString: strerror(code)).lowercased()

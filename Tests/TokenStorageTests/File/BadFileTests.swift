@@ -43,6 +43,30 @@ struct BadFileTests {
         )
     }
 
+    @Test(arguments: ["tokenstore.lock", "tokenstore.db-wal", "tokenstore.db-shm"], [true, false])
+    func `a directory or a link in the place of a file beside a store is to be removed`(
+        name: String,
+        isLink: Bool
+    ) throws {
+        let (fixture, _) = try closedStore()
+        let file = fixture.directory.file(name)
+        try? FileManager.default.removeItem(atPath: file)
+        if isLink {
+            try FileManager.default.createSymbolicLink(
+                atPath: file,
+                withDestinationPath: fixture.directory.file("absent")
+            )
+        } else {
+            try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        }
+        func write() throws { _ = try TokenStore.open(at: fixture.path, options: fixture.options).rekey() }
+        let error = #expect(throws: TokenStoreError.self) { try write() }
+        #expect(error?.remedy?.code == .removeFile, "\(error?.description ?? "")")
+        #expect(error?.problem.contains(name) == true, "\(error?.description ?? "")")
+        try FileManager.default.removeItem(atPath: file)
+        try write()
+    }
+
     /// A store that is closed, with one account in it.
     private func closedStore() throws -> (TestStore, DamagedFile) {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))

@@ -24,6 +24,28 @@ extension RepairTests {
         #expect(try store.exportedText() == live.store.exportedText())
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+    func `repairs that find the file in use leave one descriptor of it open`() throws {
+        let fixture = try TestStore(["AccessToken": [:]])
+        var options = fixture.options
+        options.busyTimeout = .milliseconds(5)
+        let holder = try fixture.another()
+        _ = try holder.accounts()
+        func descriptors() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))
+                    == fixture.path.database
+            }
+        }
+        func repair() { expectError(.busy) { _ = try TokenStore.repair(at: fixture.path, options: options) } }
+        repair()
+        let first = try descriptors()
+        for _ in 0..<5 { repair() }
+        #expect(first > 0)
+        #expect(try descriptors() == first)
+        holder.close()
+    }
+
     @Test func `without the first page a repair keeps commits that are only in the log`() throws {
         let live = try TestStore.closed(Self.crowd)
         let writer = try live.another()
