@@ -88,12 +88,15 @@ struct PassphraseKey {
 }
 
 /// Where a passphrase comes from: a file descriptor if one is named, else the environment, else the terminal.
-struct Passphrase {
+package struct Passphrase {
     private static let variable = "TOKENSTORE_PASSPHRASE"
     private static let limit = 4096
 
     let descriptor: Int32?
     let context: KeySourceContext
+
+    /// Forgets the passphrases of a store that descriptors gave: one that does not open it is not to be tried for ever.
+    package static func forget(of storeID: [UInt8]) { ReadPassphrases.shared.forget(of: storeID) }
 
     /// Asks for it twice if `confirm`, where it is asked for.
     func obtain(confirm: Bool) throws(SealingError) -> Secret {
@@ -217,6 +220,12 @@ private final class ReadPassphrases: Sendable {
         let passphrase = try read()
         if passphrase.count > 0 { known.withLock { $0[place] = passphrase } }
         return passphrase
+    }
+
+    func forget(of store: [UInt8]) {
+        known.withLock { known in
+            for place in known.keys where place.store == store { known[place] = nil }
+        }
     }
 }
 

@@ -218,6 +218,7 @@ package final class StoreConnection {
     /// A key that a passphrase makes is never damaged or misplaced: another one is a wrong passphrase.
     private func explained(_ error: SealingError) throws -> SealingError {
         guard error.code == .otherKey, try keySource().kind == .passphrase else { return error }
+        Passphrase.forget(of: header.storeID)
         return .wrongPassphrase(wanted: error.wantedKeyID, found: error.foundKeyID)
     }
 

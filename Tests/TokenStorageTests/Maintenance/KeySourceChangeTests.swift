@@ -112,6 +112,23 @@ struct KeySourceChangeTests {
         }
     }
 
+    @Test func `a passphrase that was refused is not the one of the next attempt`() throws {
+        let fixture = try TestStore {
+            $0.keySource = .passphrase
+            $0.environment = ["TOKENSTORE_PASSPHRASE": "right"]
+            $0.scryptCost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
+        }
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("wrong\nright\n".utf8))
+        var options = fixture.options
+        options.keySource = .passphrase(descriptor: pipe.fileHandleForReading.fileDescriptor)
+        let error = expectError(.keyUnavailable) {
+            _ = try TokenStore.open(at: fixture.path, options: options).exported()
+        }
+        #expect(error?.keyError?.code == .otherKey)
+        for _ in 0..<2 { _ = try TokenStore.open(at: fixture.path, options: options).exported() }
+    }
+
     @Test func `a store opened with a named key source follows a change to another kind`() throws {
         let fixture = try TestStore {
             $0.keySource = .file
