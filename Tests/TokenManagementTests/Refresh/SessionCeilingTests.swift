@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -52,6 +53,22 @@ struct SessionCeilingTests {
             #expect(result.accessToken.expiresAt == Scene.start + 7_200)
             scene.clock.advance(by: 3_599)
             #expect(try await refusal(scene, .seconds(7_200)) == Self.refused)
+            #expect(scene.tokenRequestCount == 1)
+        }
+    }
+
+    @Test func `a token that ends with the session is renewed ahead of that once at most`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let failures = LockedValue<[any Error]>([])
+            let refresher = try manager(scene, .seconds(1_800)).keepFresh(
+                scene.account,
+                scopes: [Scene.toDo],
+                onFailure: { _, error in failures.withLock { $0.append(error) } },
+                sleep: { scene.clock.advance(by: Double($0.components.seconds)) }
+            )
+            await refresher.waitUntilEnded()
+            #expect(failures.withLock { $0.map { "\($0)" } } == [Self.refused])
+            #expect(scene.clock.now == Scene.start + 1_800)
             #expect(scene.tokenRequestCount == 1)
         }
     }
