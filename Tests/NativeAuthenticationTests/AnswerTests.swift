@@ -131,6 +131,23 @@ struct AnswerTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (#","interval":30"#, .seconds(30)), (#","interval":-5"#, .zero), (#","interval":1e300"#, .seconds(86_400)),
+            ("", nil),
+        ] as [(String, Duration?)]
+    )
+    func `the wait before another code is a time that an app can wait`(text: String, wait: Duration?) async throws {
+        try await NativeScene.open { scene in
+            let transport = EchoingTransport(route: "/challenge") { _ in
+                #"{\#(Self.challenge),"challenge_target_label":"b***o@example.org","code_length":8\#(text)}"#
+            }
+            let app = try scene.app(transport: transport)
+            let state = try await app.signIn(SignInParameters(username: NativeScene.bo)).codeState
+            #expect(state.delivery.resendInterval == wait)
+        }
+    }
+
     @Test(arguments: [
         (#"{"id_token":"a.b.c"}"#, "the answer has no access token and was refused"), ("{}", "no access token"),
         (#"{"error":"invalid_grant","error_description":"No."}"#, "the issuer answered invalid_grant: No"),

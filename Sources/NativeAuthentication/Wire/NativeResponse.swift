@@ -83,7 +83,7 @@ public struct CodeDelivery: Hashable, Sendable {
         sentTo = target.shortened
         channelTargetType = ChannelType(value: channel.shortened)
         codeLength = Int(length)
-        resendInterval = object["interval"]?.duration
+        resendInterval = object["interval"]?.duration.map { min(max($0, .zero), .seconds(86_400)) }
     }
 }
 

@@ -104,7 +104,7 @@ extension TerminalPrompter {
 
     /// By number, id or channel; a channel that several methods have does not select one.
     private static func method(_ name: String, of methods: [AuthMethod]) -> AuthMethod? {
-        if let number = Int(name) { return methods.indices.contains(number - 1) ? methods[number - 1] : nil }
+        if let number = Int(name) { return zip(1..., methods).first { $0.0 == number }?.1 }
         if let method = methods.first(where: { $0.id == name }) { return method }
         let alike = methods.filter { $0.channelTargetType.value.lowercased() == name.lowercased() }
         return alike.count == 1 ? alike[0] : nil

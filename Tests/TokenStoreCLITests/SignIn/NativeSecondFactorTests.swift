@@ -39,7 +39,7 @@ struct NativeSecondFactorTests {
 
     @Test func `a script names the method, or gets the list of methods`() async throws {
         try await NativeLoginScene.open { scene in
-            for (method, isKnown) in [("m-email", true), ("sms", true), ("post", false)] {
+            for (method, isKnown) in [("m-email", true), ("sms", true), ("post", false), ("\(Int.min)", false)] {
                 let number = scene.provider.outbox.messages(to: Self.second).count + 1
                 let recipient = method == "sms" ? "+593987654321" : Self.second
                 let outcome = try await scene.script(
@@ -47,8 +47,7 @@ struct NativeSecondFactorTests {
                     "mfa-app",
                     "--username",
                     Self.cleo,
-                    "--second-factor",
-                    method,
+                    "--second-factor=\(method)",
                     passwords: [Self.password]
                 ) { pipe, isOver in
                     if isKnown { try await scene.sendCode(method == "sms" ? 1 : number, to: recipient, pipe, isOver) }
