@@ -150,7 +150,7 @@ package struct AccountIdentity: Hashable, Sendable {
 
     /// The same for what its `client_info` says, where that counts and does not contradict the claims.
     package init?(_ clientInfo: ClientInfo?, to request: TokenRequest, claims: Claims?) {
-        guard let homeAccountID = clientInfo?.homeAccountID ?? claims?.userID else { return nil }
+        guard let homeAccountID = clientInfo?.homeAccountID ?? request.user(of: claims) else { return nil }
         self.homeAccountID = homeAccountID
         environment = request.authority.environment
         issuer = Self.authority(
@@ -213,6 +213,13 @@ extension String {
 }
 
 extension TokenRequest {
+    /// The id of the user whom claims name, with the user flow that was asked where neither it nor its issuer says so.
+    fileprivate func user(of claims: Claims?) -> String? {
+        guard let user = claims?.userID, let userFlow = authority.userFlow?.folded else { return claims?.userID }
+        let isNamed = issuer(of: claims)?.parts(separatedBy: "/").contains { $0.folded == userFlow } ?? false
+        return isNamed ? user : ClientInfo.name(of: user, at: userFlow) ?? user
+    }
+
     /// The issuer of an ID token with these claims: the one that was asked, where they name none that is an address.
     ///
     /// Google leaves `https://` out for older clients, and means the same accounts (OpenID Connect Core §15.6.2).

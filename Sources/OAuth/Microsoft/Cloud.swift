@@ -82,7 +82,7 @@ package struct ClientInfo: Hashable, Sendable {
     /// the ID token has to name the tenant.
     package init?(_ response: TokenResponse, to request: TokenRequest, claims: Claims?) {
         guard request.authority.issuer == nil, let sent = response.clientInfo.flatMap(ClientInfo.init(decoding:)),
-            let info = sent.naming(claims?.objectID ?? claims?.userID),
+            let info = sent.naming(claims?.objectID ?? claims?.userID)?.at(request.authority.userFlow),
             Self.isBacked(utid: info.utid, by: claims, at: request.authority.environment)
         else { return nil }
         self = info
@@ -100,6 +100,34 @@ package struct ClientInfo: Hashable, Sendable {
         guard Self.isUserFlowAlone(uid) else { return self }
         guard let user, !user.isEmpty else { return nil }
         return ClientInfo(uid: user + uid, utid: utid, rawValue: rawValue)
+    }
+
+    /// The same of a user flow that was asked, where the user's id names none: each has accounts of its own.
+    private func at(_ userFlow: String?) -> ClientInfo {
+        guard let name = Self.name(of: uid, at: userFlow) else { return self }
+        return ClientInfo(uid: name, utid: utid, rawValue: rawValue)
+    }
+
+    /// The id of a user at a user flow of Azure AD B2C; nil where there is no other than `uid`.
+    static func name(of uid: String, at userFlow: String?) -> String? {
+        guard let userFlow = userFlow?.folded, userFlow.utf8.starts(with: "b2c_1".utf8),
+            Self.userFlow(ofUID: uid) == nil
+        else { return nil }
+        return "\(uid)-\(userFlow)"
+    }
+
+    /// The user flow behind the id of `user`, where it is one that ``name(of:at:)`` gave and can stand in an address.
+    package static func userFlow(behind user: String?, in id: String) -> String? {
+        guard let user, let userFlow = userFlow(ofUID: id), "\(user)-\(userFlow)".folded == id.folded,
+            userFlow.utf8.allSatisfy(Claims.isOfAName)
+        else { return nil }
+        return userFlow
+    }
+
+    /// An id without the user flow behind it.
+    package static func person(_ id: String) -> String {
+        guard let userFlow = userFlow(ofUID: id) else { return id }
+        return String(decoding: id.utf8.prefix(max(0, id.utf8.count - userFlow.utf8.count - 1)), as: UTF8.self)
     }
 
     /// Whether a user's id names a user flow and no user.

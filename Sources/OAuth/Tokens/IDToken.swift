@@ -147,7 +147,7 @@ public struct Claims: Hashable, Sendable {
         return userFlow.folded
     }
 
-    private static func isOfAName(_ byte: UInt8) -> Bool {
+    static func isOfAName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true

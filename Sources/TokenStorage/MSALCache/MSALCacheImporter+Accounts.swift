@@ -39,7 +39,8 @@ extension MSALCacheImporter {
             AccountProfile(
                 username: claims?.username ?? "",
                 policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
-                    ?? claims?.issuer.flatMap(Self.policy(in:)),
+                    ?? claims?.issuer.flatMap(Self.policy(in:))
+                    ?? ClientInfo.userFlow(behind: claims?.userID, in: homeAccountID),
                 issuer: claims.flatMap(Self.issuer(of:)),
                 name: claims?.name
             )

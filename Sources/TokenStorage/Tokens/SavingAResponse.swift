@@ -126,18 +126,20 @@ extension StoreConnection {
     /// Whether a refresh was answered for the account it was asked for; an answer that names no account was.
     func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
         guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
-        // MSAL for Java has a longer id for an account of a user flow than the issuer.
+        // An earlier version left the user flow out where the issuer does not name it.
+        if account.named(ClientInfo.person(named.homeAccountID)) == account { return true }
         if let info = identity.clientInfo, let known = ClientInfo.parts(of: account.homeAccountID),
-            info.uid.folded == known.uid.folded, info.utid.folded == known.utid.folded
+            info.utid.folded == known.utid.folded
         {
-            return true
-        }
-        // An earlier version took a user flow alone for the user.
-        if let info = identity.clientInfo, let known = ClientInfo.parts(of: account.homeAccountID),
-            ClientInfo.isUserFlowAlone(known.uid), info.uid.folded.hasSuffix(known.uid.folded),
-            info.utid.folded == known.utid.folded, let local = identity.claims?.localAccountID
-        {
-            return try hasLocalAccount(local, account: row)
+            // MSAL for Java has a longer id for an account of a user flow than the issuer, that version a shorter one.
+            let uids = [info.uid.folded, ClientInfo.person(info.uid).folded]
+            if uids.contains(known.uid.folded) { return true }
+            // An earlier version took a user flow alone for the user.
+            if ClientInfo.isUserFlowAlone(known.uid), info.uid.folded.hasSuffix(known.uid.folded),
+                let local = identity.claims?.localAccountID
+            {
+                return try hasLocalAccount(local, account: row)
+            }
         }
         // An earlier version took whatever `sub` said.
         if let subject = identity.claims?.subject, account.named(subject) == account { return true }
