@@ -178,6 +178,14 @@ extension SignInError {
         }
     }
 
+    /// The claims that the issuer refused to go on without, which the next sign-in is to ask for; nil: there are none.
+    package var wantedClaims: JSONValue? {
+        guard code == .refused, let claims = refusal?.claims, let parsed = try? JSONValue(parsing: claims) else {
+            return nil
+        }
+        return parsed.object == nil ? nil : parsed
+    }
+
     /// What the issuer is to ask the person for in the next sign-in, where it refused because it did not; nil: nothing.
     package var neededPrompt: Prompt? { code == .refused ? refusal?.neededPrompt : nil }
 
@@ -236,6 +244,7 @@ extension OAuthError {
 
     /// What helps with a refusal during a sign-in, where an unknown code is most likely about the request.
     fileprivate var signInRemedy: Remedy? {
+        if claims != nil { return .signIn("sign in again with the claims that the issuer asks for") }
         if let neededPrompt { return .signIn("sign in again with the prompt \(neededPrompt.rawValue)") }
         return switch meaning {
         case .transient, .clientMisconfigured, .invalidScope, .policyRequired, .passwordReset: remedy

@@ -123,6 +123,20 @@ public struct SilentRequest: Hashable, Sendable {
 }
 
 extension JSONValue {
+    /// The `claims` parameter that asks for what two of them do; where both ask for the same claim, as the second does.
+    package static func merging(claims: JSONValue?, _ more: JSONValue) -> JSONValue {
+        guard var request = claims?.object, let further = more.object else { return more }
+        for (place, claims) in further.members {
+            guard var known = request[place]?.object, let wanted = claims.object else {
+                request[place] = claims
+                continue
+            }
+            for (name, value) in wanted.members { known[name] = value }
+            request[place] = .object(known)
+        }
+        return .object(request)
+    }
+
     /// The `claims` parameter: what is asked for, with what the client can do.
     package static func merging(claims: JSONValue?, capabilities: [String]) -> JSONValue? {
         guard !capabilities.isEmpty else { return claims }

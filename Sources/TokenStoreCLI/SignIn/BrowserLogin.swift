@@ -62,6 +62,16 @@ struct BrowserLogin {
             } else if error.wantsKey, dpop == .off {
                 let command = command(for: request, request.prompt, at: authority, bindsTokens: true)
                 failure = failure.hinting("sign in with '\(command)'")
+            } else if let claims = error.wantedClaims {
+                // Claims are asked for on a page alone.
+                let wanted = JSONValue.merging(claims: request.claims, claims)
+                var next = request
+                next.claims = wanted
+                failure = failure.hinting(
+                    wanted == request.claims
+                        ? "ask the operator of the issuer, which wants claims that were asked for"
+                        : "sign in again with '\(command(for: next, request.prompt, at: authority))'"
+                )
             } else if error.neededPrompt != nil, redirect.device {
                 failure = failure.hinting("sign in without --device, on a machine with a browser")
             } else if let prompt = error.neededPrompt, prompt == request.prompt {
@@ -69,7 +79,7 @@ struct BrowserLogin {
             } else if let prompt = error.neededPrompt {
                 failure = failure.hinting("sign in again with '\(command(for: request, prompt, at: authority))'")
             }
-            if error.refusal?.code == .invalidScope, request.addsScopes, authority.issuer != nil {
+            if error.refusal?.isAboutScope == true, request.addsScopes, authority.issuer != nil {
                 failure = failure.hinting(
                     "correct --scope; or leave out profile and offline_access, which are added to it where the issuer has "
                         + "them, with --exact-scope"
@@ -134,6 +144,13 @@ struct BrowserLogin {
 extension SignInError {
     /// Whether the issuer binds tokens to a key, and was shown none.
     fileprivate var wantsKey: Bool { dpopError?.code == .noKey || dpopError?.code == .unaskedBinding }
+}
+
+extension OAuthError {
+    /// Whether a scope is the reason; Keycloak has a code of its own for a person who may have no offline session.
+    fileprivate var isAboutScope: Bool {
+        code == .invalidScope || serverDescription?.lowercased().contains("offline") == true
+    }
 }
 
 extension AuthenticationResult {

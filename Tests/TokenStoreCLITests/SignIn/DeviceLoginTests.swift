@@ -48,6 +48,15 @@ struct DeviceLoginTests {
         )
     }
 
+    @Test func `claims that the issuer wants are asked for on its page`() async throws {
+        let refusal = #"{"error":"interaction_required","claims":"{\"id_token\":{\"acr\":null}}"}"#
+        let issuer = try issuer(.init(status: 400, refusal))
+        let outcome = try await login(issuer, ScratchDirectory())
+        let command = "tokenstore login --issuer \(issuer.issuer) --client-id app --scope read"
+        let hint = #"; sign in again with '\#(command) --claims '{"id_token":{"acr":null}}''"#
+        #expect(outcome.error.hasSuffix(hint + "\n"), "\(outcome.error)")
+    }
+
     private func login(_ issuer: HandmadeIssuer, _ scratch: ScratchDirectory, _ more: String...) async throws
         -> Command.Outcome
     {
@@ -74,6 +83,12 @@ struct DeviceLoginTests {
 
     @Test func `an issuer that refuses an added scope is asked without it`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        issuer.answer(
+            .init(status: 400, #"{"error":"not_allowed","error_description":"Offline tokens not allowed"}"#),
+            at: "/op/device"
+        )
+        let unlisted = try await login(issuer, scratch)
+        #expect(unlisted.error.hasSuffix(" where the issuer has them, with --exact-scope\n"), "\(unlisted.error)")
         issuer.answer(.init(status: 400, #"{"error":"invalid_scope"}"#), at: "/op/device")
         let refused = try await login(issuer, scratch)
         #expect(refused.status == 1)
@@ -81,8 +96,9 @@ struct DeviceLoginTests {
         let exact = try await login(issuer, scratch, "--exact-scope", "--parameter", "audience=https://a.example")
         #expect(exact.error.hasSuffix("invalid_scope; correct the request or the client's registration\n"))
         let forms = issuer.forms("/op/device")
-        #expect(forms.map { $0["scope"] } == ["openid profile offline_access read", "openid read"])
-        #expect(forms.map { $0["audience"] } == [nil, "https://a.example"])
+        let added = "openid profile offline_access read"
+        #expect(forms.map { $0["scope"] } == [added, added, "openid read"])
+        #expect(forms.map { $0["audience"] } == [nil, nil, "https://a.example"])
     }
 
     @Test func `who signed in on another device is to do so again`() async throws {

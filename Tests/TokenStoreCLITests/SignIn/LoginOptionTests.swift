@@ -107,6 +107,34 @@ struct LoginOptionTests {
         #expect(asked.hasSuffix("; ask the operator of the issuer, which may ask the person and did not\n"), "\(asked)")
     }
 
+    @Test(arguments: ["interaction_required", "invalid_grant"])
+    func `an issuer's claims are in the command that signs in again`(code: String) async throws {
+        try await LoginScene.open { (scene: LoginScene) async throws in
+            let wanted = #"{\"access_token\":{\"polids\":{\"essential\":true,\"values\":[\"p\"]}}}"#
+            let refusal = Fault.answer(status: 400, body: #"{"error":"\#(code)","claims":"\#(wanted)"}"#, at: "token")
+            scene.provider.faults.add(refusal)
+            let asked = ["--claims", #"{"id_token":{"auth_time":null}}"#]
+            let refused = try await scene.login.run(scene.place + asked) { try await LoginScene.signIn(at: $0) }
+            #expect(refused.status == 1)
+            let told = try #require(
+                refused.error.firstMatch(of: #/; sign in again with '(tokenstore login .*)'\n/#)?.output.1
+            )
+            let access = #""access_token":{"polids":{"essential":true,"values":["p"]}}"#
+            #expect(told.contains(#" --claims '{"id_token":{"auth_time":null},\#(access)}'"#), "\(told)")
+            // Followed to the letter.
+            let again = told.split(separator: " ").dropFirst(2).map { String($0.replacing("'", with: "")) }
+            let renewed = try await scene.login.run(again) { address in
+                #expect(try await LoginRun.page(address).contains("polids"))
+                try await LoginScene.signIn(at: address)
+            }
+            #expect(renewed.status == 0, "\(renewed.error)")
+            // What was asked for already is not proposed.
+            scene.provider.faults.add(refusal)
+            let last = try await scene.login.run(again) { try await LoginScene.signIn(at: $0) }
+            #expect(last.error.hasSuffix("which wants claims that were asked for\n"), "\(last.error)")
+        }
+    }
+
     @Test func `a session without a refresh token comes with the command that asks for one`() async throws {
         try await LoginScene.open { (scene: LoginScene) async throws in
             let place = scene.provider.baseURL + "/fabrikvine.onmicrosoft.com/B2C_1_SUSI/v2.0"
