@@ -12,22 +12,45 @@ extension StoreConnection {
         let expected = wanted.parts.filter { !isDistributed || $0.name != Connection.constraintOfOneMachine }
         let found = try tableParts(wanted.tables)
         let absent = Set(wanted.tables).subtracting(found.keys.filter { $0.kind == .table }.map(\.table))
-        var problems: [StoreProblem] = []
-        for part in expected where part.kind == .table || !absent.contains(part.table) {
-            guard let definition = wanted.definitions[part] else { continue }
-            guard found[part].map({ Self.comparable($0) }) != Self.comparable(definition) else { continue }
-            let state = found[part] == nil ? "is missing" : "was altered"
-            let mending = mending(part, definition, found: found[part])
-            problems.append(problem(part, state, mending))
-        }
         let unknown = found.filter {
             wanted.definitions[$0.key] == nil && !Self.isHarmless($0.key, $0.value)
                 && !Self.goesWithColumn($0.key, wanted)
         }
-        for part in unknown.keys.sorted(by: { $0.description < $1.description }) {
+        var renamed: Set<ServerTables.Part> = []
+        var problems: [StoreProblem] = []
+        for part in expected where part.kind == .table || !absent.contains(part.table) {
+            guard let definition = wanted.definitions[part] else { continue }
+            guard found[part].map({ Self.comparable($0) }) != Self.comparable(definition) else { continue }
+            let other = found[part] == nil ? Self.renamed(part, definition, among: unknown) : nil
+            if let other, renamed.insert(other).inserted {
+                problems.append(problem(part, "has another name", renaming(of: other, to: part.name)))
+                continue
+            }
+            let state = found[part] == nil ? "is missing" : "was altered"
+            let mending = mending(part, definition, found: found[part])
+            problems.append(problem(part, state, mending))
+        }
+        for part in unknown.keys.sorted(by: { $0.description < $1.description }) where !renamed.contains(part) {
             problems.append(problem(part, "does not belong there", removal(of: part, found[part] ?? "")))
         }
         return problems
+    }
+
+    /// The constraint that is a missing one by another name: a second one cannot be made beside a primary key, nor that
+    /// be taken away while others refer to it.
+    private static func renamed(
+        _ part: ServerTables.Part,
+        _ definition: String,
+        among unknown: [ServerTables.Part: String]
+    ) -> ServerTables.Part? {
+        guard part.kind == .constraint else { return nil }
+        return unknown.filter { other, found in
+            other.kind == .constraint && other.table == part.table && comparable(found) == comparable(definition)
+        }.keys.min { $0.name < $1.name }
+    }
+
+    private func renaming(of part: ServerTables.Part, to name: String) -> String {
+        "ALTER TABLE \(place(part.table)) RENAME CONSTRAINT \(ServerRoles.quoted(part.name)) TO \(name)"
     }
 
     /// Whether it is an index of columns alone, as an administrator may add: it refuses no row, and calls no function.

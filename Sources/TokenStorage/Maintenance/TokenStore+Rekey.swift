@@ -31,8 +31,8 @@ extension TokenStore {
                 }
                 let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak, done: &done)
                 done = "a rekey has begun under the key from '\(session.header.keySource)'"
-                // Later ones are of programs that have the new key.
-                let start = source != nil || isResumed ? session.now : nil
+                // Later ones, and all where the key was in its place before, are of programs that have it.
+                let start = try source != nil || isResumed || session.hasJustMovedKey() ? session.now : nil
                 let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
                 done = "the rekey is done"
                 try session.emptyLog()
@@ -291,8 +291,10 @@ extension StoreConnection {
         guard users.isEmpty else {
             return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
         }
+        // Another store may name the same place, wherever that store is.
+        let others = (source == .file ? "" : "stores elsewhere, ") + "old copies and backups"
         return
-            "no store beside it needs the old key file \(file) any more, but old copies and backups may, so delete it "
+            "no store beside it needs the old key file \(file) any more, but \(others) may, so delete it "
             + "once you need none of those"
     }
 }

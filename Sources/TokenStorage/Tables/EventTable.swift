@@ -237,6 +237,14 @@ extension StoreConnection {
         try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") { $0.text(0) }
     }
 
+    /// Whether the key has come to another place while a refresh that is under way may have begun before.
+    func hasJustMovedKey() throws -> Bool {
+        let question: StaticString = """
+            SELECT count(*) FROM event WHERE kind = 'rekey' AND at >= ?1 AND outcome LIKE 'key source %'
+            """
+        return try connection.integer(question, .integer(startOfRefreshes)) ?? 0 > 0
+    }
+
     func deleteEventsButTheLast() throws {
         try connection.run("DELETE FROM event WHERE id < (SELECT max(id) FROM event)")
     }

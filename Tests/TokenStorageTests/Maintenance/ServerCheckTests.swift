@@ -50,6 +50,16 @@ struct ServerCheckTests {
             isOfOneMachine: true
         ),
         Change(
+            sql: "ALTER TABLE account RENAME CONSTRAINT account_pkey TO \"Old key\"",
+            part: "constraint account_pkey of table account has another name",
+            isOfOneMachine: true
+        ),
+        Change(
+            sql: "ALTER TABLE event RENAME CONSTRAINT event_pkey TO event_pkey1",
+            part: "constraint event_pkey of table event has another name",
+            isOfOneMachine: true
+        ),
+        Change(
             sql: "ALTER TABLE account ALTER COLUMN name SET DEFAULT '\\x00'",
             part: "default of column account.name does not belong there"
         ),

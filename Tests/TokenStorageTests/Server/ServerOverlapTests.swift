@@ -128,6 +128,39 @@ struct ServerOverlapTests {
         try await scene.nodes[1].setDefaultAccount(account)
     }
 
+    @Test(arguments: [
+        "UPDATE refresh_lease SET ends_at = '-infinity'", "UPDATE refresh_lease SET process_id = 4194305",
+    ])
+    func `a store is not moved away from an answer that waits to be let in`(ending: String) async throws {
+        let scene = try Scene()
+        let account = try scene.signIn()
+        let token = try #require(try await scene.nodes[0].refreshTokens(of: account, client: "cid").first)
+        let lock = try await scene.nodes[0].refreshLock(of: account, for: .client("cid"), patience: .seconds(5))
+        _ = try await scene.nodes[0].perform { try $0.beginRefresh(with: token) }
+        // The program was cut off, and cannot renew its lease.
+        try scene.scene.sql("UPDATE refresh_lease SET ends_at = clock_timestamp() - interval '70 seconds'")
+        scene.clock.seconds += 70
+        let target = StoreLocation(StorePath(scene.scene.directory.file("copy/tokenstore.db")))
+        var reading = scene.scene.options
+        reading.busyTimeout = .milliseconds(300)
+        func move() async throws {
+            let location = scene.nodes[1].location
+            _ = try await scene.nodes[1].perform { [reading] _ in
+                try TokenStore.copy(
+                    from: location,
+                    to: target,
+                    reading: reading,
+                    writing: TestStore.options(TestClock())
+                )
+            }
+        }
+        let error = await #expect(throws: TokenStoreError.self) { try await move() }
+        #expect(error?.problem.contains("are being refreshed") == true, "\(error?.problem ?? "")")
+        try scene.scene.sql(ending)
+        try await move()
+        await lock.release()
+    }
+
     @Test func `of two accounts that are removed at once an imported record keeps neither`() async throws {
         let scene = try Scene()
         let accounts = try ["u1", "u2", "u3"].map { try scene.signIn($0) }

@@ -60,6 +60,31 @@ struct RetiredKeyTests {
         #expect(try await mover.performRead { try $0.check() } == [])
     }
 
+    @Test func `a rekey behind a move of the key waits for a refresh that began before`() async throws {
+        let fixture = try scene()
+        let token = try fixture.currentRefreshToken()
+        let space = try fixture.store.reserveAnswerSpace()
+        #expect(try fixture.store.beginRefresh(with: token) == nil)
+        let mover = try self.mover(fixture)
+        _ = try await mover.rekey(to: .passphrase)
+        async let rekeyed = mover.rekey()
+        try await eventually { try fixture.store.withWriter { try $0.connection.dataKeyCount() } == 2 }
+        let saved = try await fixture.store.save(
+            .signIn(["refresh_token": "r2"]),
+            for: request(.refreshToken),
+            refreshing: token,
+            in: space
+        )
+        if case .pending = saved.outcome {} else { Issue.record("\(saved.outcome)") }
+        #expect(try await rekeyed.note == nil)
+        #expect(try fixture.path.pendingAnswers().isEmpty)
+        let tokens = try await mover.performRead { try $0.refreshTokens(of: Fixture.account, client: Fixture.client) }
+        #expect(tokens.map { $0.secret.reveal() } == ["r2"])
+        // A minute later none can be under way that began before.
+        fixture.clock.seconds += 61
+        #expect(try await mover.rekey().note == nil)
+    }
+
     @Test func `an answer that comes after its key is gone is not called kept`() throws {
         let fixture = try scene()
         let token = try fixture.currentRefreshToken()

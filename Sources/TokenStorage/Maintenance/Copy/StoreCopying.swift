@@ -188,7 +188,9 @@ struct StoreCopying {
             try session.holdWriters()
             // Who ended the work while it waited for the writers has moved nothing.
             try RowProgress(progress, total: nil, unit: "rows").start()
-            guard try session.refreshesUnderWay() == 0, try source.path?.pendingAnswers().isEmpty ?? true else {
+            guard try session.refreshesUnderWay() == 0, try !session.awaitsAnswer(),
+                try source.path?.pendingAnswers().isEmpty ?? true
+            else {
                 return nil
             }
             try session.freeze(for: target)

@@ -237,13 +237,31 @@ extension StoreConnection {
         }
     }
 
+    /// A refresh that began before has ended, or its program is gone.
+    var startOfRefreshes: Int64 { now - 60 }
+
     /// How many refreshes began in the last minute, and until `end` where that is given, and have not ended: their
     /// answers are yet to be stored.
     func refreshesUnderWay(begunBy end: Int64 = .max) throws -> Int64 {
         try connection.integer(
             "SELECT count(*) FROM refresh_attempt WHERE outcome IS NULL AND started_at > ?1 AND started_at <= ?2",
-            .integer(now - 60),
+            .integer(startOfRefreshes),
             .integer(end)
         ) ?? 0
     }
+
+    /// Whether a program may still wait with the answer to a refresh for a server that did not let it in: it has not
+    /// given its lease back, and is not known to be gone.
+    func awaitsAnswer() throws -> Bool {
+        guard connection.isServer else { return false }
+        let wait = options.serverAnswerWait.secondsRoundedUp + 30
+        return try connection.all(Self.openLeases, .integer(now - wait)) { !ProcessIdentity($0, from: 0).isGone }
+            .contains(true)
+    }
+
+    private static let openLeases: StaticString = """
+        SELECT l.host, l.process_id, l.started_at FROM refresh_attempt t
+        JOIN refresh_lease l ON l.account_id = t.account_id
+        WHERE t.outcome IS NULL AND t.started_at > ?1 AND l.ends_at > '-infinity'
+        """
 }
