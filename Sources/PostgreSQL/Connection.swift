@@ -43,6 +43,8 @@ package final class Connection {
     package private(set) var spreadsRows = false
 
     package struct Options: Sendable {
+        /// How long all hosts of an address together may take to accept.
+        package var connectLimit = Duration.seconds(3_600)
         /// How long an answer may take; then the connection is dropped.
         package var patience = Duration.seconds(10)
         /// How long a statement waits for another session's lock.

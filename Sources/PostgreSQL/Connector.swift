@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// Opens connections to the hosts of an address, one after another, each within a time limit.
+/// Opens connections to the hosts of an address, one after another, each and all of them within a time limit.
 struct Connector {
     let address: ServerAddress
     let options: Connection.Options
@@ -8,17 +8,19 @@ struct Connector {
 
     /// Connects to the first host that accepts, of the kind that the address asks for, and that `judge` lets pass.
     func connect(_ judge: (Pipeline) throws(PostgreSQLError) -> Void) throws(PostgreSQLError) -> Pipeline {
+        let targets: [ServerAddress.Target] = address.target == .preferStandby ? [.standby, .any] : [address.target]
+        let hosts = address.hosts.flatMap { host in places(of: host).map { (host, $0) } }
+        let tries = targets.flatMap { target in hosts.map { (host: $0.0, place: $0.1, target: target) } }
+        let end = ContinuousClock.now + options.connectLimit
         var failures: [PostgreSQLError] = []
-        for target in address.target == .preferStandby ? [.standby, .any] : [address.target] {
-            for host in address.hosts {
-                for place in places(of: host) {
-                    do throws(PostgreSQLError) {
-                        return try connect(to: host, at: place, target, judge)
-                    } catch {
-                        guard error.isOfOneHost else { throw error }
-                        failures.append(error)
-                    }
-                }
+        for (index, next) in tries.enumerated() {
+            // What one leaves of the time is for those behind it.
+            let patience = min(address.connectPatience, max(.zero, end - .now) / (tries.count - index))
+            do throws(PostgreSQLError) {
+                return try connect(to: next.host, at: next.place, next.target, within: patience, judge)
+            } catch {
+                guard error.isOfOneHost else { throw error }
+                failures.append(error)
             }
         }
         throw Self.summary(failures)
@@ -42,6 +44,7 @@ struct Connector {
         to host: ServerAddress.Host,
         at place: String?,
         _ target: ServerAddress.Target,
+        within patience: Duration,
         _ judge: (Pipeline) throws(PostgreSQLError) -> Void
     ) throws(PostgreSQLError) -> Pipeline {
         guard let handle = start(parameters(host, place, target)) else {
@@ -52,7 +55,7 @@ struct Connector {
         // The server's code stands in verbose messages alone.
         _ = library.call.pointee.PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         do throws(PostgreSQLError) {
-            try finish(handle, host)
+            try finish(handle, host, within: patience)
             try checkVersion(handle)
         } catch {
             library.call.pointee.PQfinish(handle)
@@ -98,9 +101,13 @@ struct Connector {
     }
 
     /// Does what libpq asks for until the connection stands.
-    private func finish(_ handle: OpaquePointer, _ host: ServerAddress.Host) throws(PostgreSQLError) {
+    private func finish(
+        _ handle: OpaquePointer,
+        _ host: ServerAddress.Host,
+        within patience: Duration
+    ) throws(PostgreSQLError) {
         let call = library.call
-        let deadline = ContinuousClock.now + address.connectPatience
+        let deadline = ContinuousClock.now + patience
         var isWriting = true
         guard call.pointee.PQstatus(handle) != CONNECTION_BAD else { throw refused(handle, host) }
         while true {
@@ -110,8 +117,10 @@ struct Connector {
             case .failed: throw refused(handle, host)
             case .late:
                 let place = host.isSocket ? "the server on this machine" : "the server \(host.name):\(host.port)"
-                let patience = address.connectPatience
-                throw PostgreSQLError(.notConnected, "\(place) did not answer in \(patience)", state: .lost)
+                // More time of the address would not help where the caller's was cut.
+                let isCut = patience < address.connectPatience
+                let problem = "\(place) did not answer in \(isCut ? "time" : "\(patience)")"
+                throw PostgreSQLError(isCut ? .timedOut : .notConnected, problem, state: .lost)
             }
             switch call.pointee.PQconnectPoll(handle) {
             case PGRES_POLLING_READING: isWriting = false

@@ -148,6 +148,27 @@ struct RefusalTests {
         #expect(start.duration(to: .now) < .seconds(60))
     }
 
+    @Test func `all hosts together are given up in time, and each has its part of it`() throws {
+        let silent = try SilentHost()
+        let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(silent.port)"
+        var options = Connection.Options()
+        options.connectLimit = .seconds(1)
+        func address(_ hosts: String, _ more: String = "") throws -> ServerAddress {
+            let text = "postgresql://trusted@\(hosts)/tests?connect_timeout=600&sslmode=disable&schema=public" + more
+            return try ServerAddress(text, origin: .argument) { _ in nil }
+        }
+        let start = ContinuousClock.now
+        let error = #expect(throws: PostgreSQLError.self) {
+            _ = try Connection(to: address(hosts, "&target_session_attrs=prefer-standby"), options: options)
+        }
+        #expect(error?.code == .timedOut)
+        #expect(start.duration(to: .now) < .seconds(60))
+        // One that hangs does not hide the next.
+        options.connectLimit = .seconds(4)
+        let next = try Connection(to: address("127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"), options: options)
+        #expect(try next.integer("SELECT 1") == 1)
+    }
+
     @Test func `a standby is refused where a server to write to is asked for`() throws {
         let standby = try TestServer(isStandby: true)
         defer { standby.stop() }

@@ -68,6 +68,7 @@ final class ServerConnections: Sendable {
     ) -> PostgreSQL.Connection.Options {
         var settings = PostgreSQL.Connection.Options()
         settings.judge = { connection throws(PostgreSQLError) in try timelines.judge(connection) }
+        settings.connectLimit = options.busyTimeout
         settings.patience = min(settings.patience, options.busyTimeout)
         settings.lockPatience = min(settings.lockPatience, options.busyTimeout)
         settings.applicationName = options.program

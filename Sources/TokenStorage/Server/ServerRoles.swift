@@ -111,6 +111,20 @@ extension ServerRoles {
             }
             guard !isOwner else { throw Self.refusedOwner(role, at: location) }
         }
+        if let audit, audit == application { throw Self.refusedAuditor(audit, at: location) }
+    }
+
+    /// Makes sure that no role of programs becomes one for audits, by the rights that it has by now.
+    func requireNoProgram(_ connection: Connection, at location: StoreLocation) throws {
+        guard let audit, try Self.granted(by: connection).contains(ServerRoles(application: audit)) else { return }
+        throw Self.refusedAuditor(audit, at: location)
+    }
+
+    private static func refusedAuditor(_ role: String, at location: StoreLocation) -> TokenStoreError {
+        .invalidArgument(
+            "the role \(role) is one of programs at \(location), and could not use the store any more as one for audits",
+            .correct("name another role for audits, or revoke the rights of this one first")
+        )
     }
 
     /// It would be left with the rights of a program, or of an audit.

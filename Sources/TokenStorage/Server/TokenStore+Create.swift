@@ -128,6 +128,7 @@ private struct ServerCreation {
         try requireKey(connection)
         // Roles that are named now may use it from now on.
         guard roles != ServerRoles() else { return false }
+        try roles.requireNoProgram(connection, at: location)
         try connection.write {
             try ServerRoles.takeSchema(address.schema, by: connection)
             try connection.requireTrustedSchema(address.schema, at: location)

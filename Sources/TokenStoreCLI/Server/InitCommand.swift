@@ -10,7 +10,8 @@ struct InitCommand: ParsableCommand {
             On a PostgreSQL server the store is a schema with its tables. It is made once, by a role that may create \
             tables; programs then sign in with a role that may not. --key names where the key comes from: it must be a \
             source that every machine of the fleet has. A store that is there already stays as it is, but an empty one \
-            whose key is lost gets a new one. In a file the first sign-in makes the store as well.
+            whose key is lost gets one at another place that --key names. In a file the first sign-in makes the store as \
+            well.
 
             With --distribute the rows of accounts are spread over the machines of a Citus cluster, those of one account \
             on one of them. The database needs the extension first: CREATE EXTENSION citus, by an administrator.
@@ -76,8 +77,11 @@ struct InitCommand: ParsableCommand {
         )
         try console.output.flush()
         guard !isNew else { return }
-        for role in [applicationRole, auditRole].compactMap(\.self) {
-            console.note("the store stays as it is, and the role \(role) may use it now")
+        if let applicationRole {
+            console.note("the store stays as it is, and the role \(applicationRole) may use it now")
+        }
+        if let auditRole {
+            console.note("the store stays as it is, and the role \(auditRole) may read in SQL now what is not sealed")
         }
     }
 }

@@ -236,6 +236,23 @@ struct ServerStoreTests {
         #expect(try scene.count("SELECT has_table_privilege('\(owner)', 'store', 'TRUNCATE')::int") == 1)
     }
 
+    @Test func `a role of programs does not become one for audits, which could not use the store`() throws {
+        let scene = try ServerScene()
+        expectCode(.invalidArgument) {
+            try scene.create(granting: ServerRoles(application: "trusted", audit: "trusted"))
+        }
+        #expect(try scene.count("SELECT count(*) FROM pg_namespace WHERE nspname = '\(scene.schema)'") == 0)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let error = #expect(throws: TokenStoreError.self) { try scene.create(granting: ServerRoles(audit: "trusted")) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.problem.contains("the role trusted is one of programs") == true, "\(error?.problem ?? "")")
+        #expect(try scene.count("SELECT has_table_privilege('trusted', 'account', 'INSERT')::int") == 1)
+        // The other way round a role is given more.
+        try scene.create(granting: ServerRoles(audit: "certified"))
+        try scene.create(granting: ServerRoles(application: "certified"))
+        #expect(try scene.count("SELECT has_table_privilege('certified', 'account', 'INSERT')::int") == 1)
+    }
+
     @Test(.disabled(if: TestCluster.isWanted, "the database has Citus"))
     func `a store for several machines needs Citus, and nothing is made without it`() throws {
         let scene = try ServerScene()
