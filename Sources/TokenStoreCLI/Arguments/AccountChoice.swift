@@ -80,10 +80,12 @@ extension StoreReading {
 }
 
 extension StoreReading {
-    /// The username that was meant, among those of the first accounts: a guess must not take longer in a larger store.
+    /// The username that was meant; nil where there are too many to compare all: a guess must not take longer in a
+    /// larger store, and the best of some may be another person's.
     private func similarUsername(to name: String) throws -> String? {
+        let limit = 1_000
         var names: [String] = []
-        try forEachAccount(limit: 1_000) { names.append($0.account.username) }
-        return name.nearest(in: names)
+        try forEachAccount(limit: limit + 1) { names.append($0.account.username) }
+        return names.count > limit ? nil : name.nearest(in: names)
     }
 }

@@ -29,6 +29,18 @@ struct UseCommandTests {
         #expect(none.error == "tokenstore: no default account; choose one with 'tokenstore use ACCOUNT'\n")
     }
 
+    @Test(.tags(.slow), .ifSlowTestsAreWanted) func `of more accounts than are looked through none is proposed`() throws
+    {
+        let scratch = try ScratchDirectory()
+        let people = (0...1_000).map { number in
+            CachedUser(username: "u\(number)@example.net", uid: "uid-\(number)", lifetimes: [])
+        }
+        #expect(try scratch.run("import", input: CachedUser.cache(people)).status == 0)
+        let outcome = try scratch.run("claims", "u2@example.ne")
+        #expect(outcome.status == 3)
+        #expect(!outcome.error.contains("did you mean"), "\(outcome.error)")
+    }
+
     @Test func `use --json has the account, or null`() throws {
         let scratch = try filled()
         let account = try scratch.run("use", "--json").json["account"] as? [String: Any]
