@@ -199,6 +199,17 @@ extension TokenStore {
         try await StoreConnections.opening.runUnlessCancelled { try open(at: path, options: options) }
     }
 
+    /// Opens the store on a server, or the file, for reading only, unless the task is cancelled before its turn; nil if
+    /// there is no store.
+    ///
+    /// - Throws: ``TokenStoreError``.
+    public static func inspect(
+        at location: StoreLocation,
+        options: StoreOptions = StoreOptions()
+    ) async throws -> StoreInspection? {
+        try await StoreConnections.opening.runUnlessCancelled { try inspect(at: location, options: options) }
+    }
+
     /// Opens the store for reading only, unless the task is cancelled before its turn; nil if there is no store.
     ///
     /// - Throws: ``TokenStoreError``.
