@@ -134,10 +134,13 @@ extension Account.ID {
 package struct AccountIdentity: Hashable, Sendable {
     /// The group of hosts that share accounts, or the exact issuer.
     package let issuer: String
-    package let homeAccountID: String
+    package private(set) var homeAccountID: String
     package let environment: String
-    package let uid: String?
+    package private(set) var uid: String?
     package let utid: String?
+
+    /// The user's id without the user flow behind it, where that is there only because it was asked.
+    private var plainUser: String?
 
     package var id: Account.ID { Account.ID(issuer: issuer, homeAccountID: homeAccountID) }
 
@@ -160,6 +163,18 @@ package struct AccountIdentity: Hashable, Sendable {
         )
         uid = clientInfo?.uid
         utid = clientInfo?.utid
+        let user = clientInfo.map(\.sentUID) ?? claims?.userID
+        plainUser = clientInfo == nil && user == homeAccountID ? nil : user
+    }
+
+    /// The same as an earlier version filed it, which left the user flow out; nil where that made no difference.
+    package var withoutUserFlow: AccountIdentity? {
+        guard let plainUser else { return nil }
+        var plain = self
+        plain.plainUser = nil
+        plain.homeAccountID = utid.map { "\(plainUser).\($0)" } ?? plainUser
+        if uid != nil { plain.uid = plainUser }
+        return plain
     }
 
     /// The identity of an imported row, whose id is split at its last dot: a user part may hold dots, a tenant not.

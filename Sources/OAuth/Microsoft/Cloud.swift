@@ -63,6 +63,9 @@ package struct ClientInfo: Hashable, Sendable {
     /// The text it was read from.
     package let rawValue: String
 
+    /// The user's id as it was sent, where the user flow is behind it only because that was asked.
+    package private(set) var sentUID: String?
+
     /// Decodes base64url JSON; nil if it is not that, or names no user or tenant.
     package init?(decoding text: String) {
         guard let bytes = Base64URL.decode(text.utf8),
@@ -105,7 +108,9 @@ package struct ClientInfo: Hashable, Sendable {
     /// The same of a user flow that was asked, where the user's id names none: each has accounts of its own.
     private func at(_ userFlow: String?) -> ClientInfo {
         guard let name = Self.name(of: uid, at: userFlow) else { return self }
-        return ClientInfo(uid: name, utid: utid, rawValue: rawValue)
+        var info = ClientInfo(uid: name, utid: utid, rawValue: rawValue)
+        info.sentUID = uid
+        return info
     }
 
     /// The id of a user at a user flow of Azure AD B2C; nil where there is no other than `uid`.

@@ -122,8 +122,11 @@ public struct SignedInTokens: Sendable {
         else { return false }
         if account.id.named(named.homeAccountID) == account.id { return true }
         // The same person at another user flow of an issuer that names none.
-        let person = account.id.named(ClientInfo.person(named.homeAccountID))
-        if named.uid == nil, person == account.id.named(ClientInfo.person(account.id.homeAccountID)) { return true }
+        if named.uid == nil, let plain = named.withoutUserFlow,
+            account.id.named(plain.homeAccountID) == account.id.named(ClientInfo.person(account.id.homeAccountID))
+        {
+            return true
+        }
         // An earlier version took `sub` at Microsoft too, where the sign-in was by the address of the issuer.
         if account.uid == nil, let subject = idToken.claims.subject, account.id.named(subject) == account.id {
             return true

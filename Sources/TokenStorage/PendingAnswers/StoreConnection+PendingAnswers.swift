@@ -150,7 +150,7 @@ extension StoreConnection {
     /// older one is there where a backup was restored.
     private func isOvertaken(_ answer: PendingAnswer) throws -> Bool {
         if let used = answer.used { return try !isReplaceable(used) }
-        let identity = try ResponseIdentity(answer.response, request: answer.request)
+        let identity = try filed(ResponseIdentity(answer.response, request: answer.request))
         guard let id = identity.account?.id else { return false }
         let (client, isThere) = (answer.request.clientID.folded, try accountRow(id) != nil)
         let mark = try mark(of: id)

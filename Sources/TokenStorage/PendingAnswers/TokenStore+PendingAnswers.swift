@@ -77,9 +77,7 @@ extension TokenStore {
         do {
             let limit = max(.zero, limit - (.now - start))
             // Before the store is waited for: an answer that is refused is not kept for later.
-            let identity = try TokenStoreError.translating(at: location) {
-                try answer.used == nil ? ResponseIdentity(answer.response, request: answer.request) : nil
-            }
+            let identity = try TokenStoreError.translating(at: location) { try self.identity(of: answer) }
             let saved = try withWriter(within: limit) { session in
                 session.isStoringAnswer = true
                 defer { session.isStoringAnswer = false }
@@ -102,6 +100,15 @@ extension TokenStore {
         } catch {
             throw TokenStoreError.notStored(answer.response, reason: "\(error)")
         }
+    }
+
+    /// Whom the answer to a sign-in is about; nil of a refresh, which is about the account it was asked for.
+    private func identity(of answer: PendingAnswer) throws -> ResponseIdentity? {
+        guard answer.used == nil else { return nil }
+        let identity = try ResponseIdentity(answer.response, request: answer.request)
+        // A file is asked in the transaction, and is yet to be made perhaps.
+        guard location.path == nil, identity.account?.withoutUserFlow != nil else { return identity }
+        return try read { try $0.filed(identity) }
     }
 
     /// How long an answer waits for the store: a file beside it takes one soon, a server has nothing beside it.

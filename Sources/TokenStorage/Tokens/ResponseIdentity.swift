@@ -3,7 +3,7 @@ package import OAuth
 /// Who a token response is about: what its `client_info` and its ID token say, with the request behind them.
 struct ResponseIdentity {
     /// nil for a token of the client itself.
-    let account: AccountIdentity?
+    private(set) var account: AccountIdentity?
     let clientInfo: ClientInfo?
     let idToken: IDToken?
 
@@ -130,6 +130,25 @@ struct ResponseIdentity {
     private static func firstPathSegment(_ issuer: String) -> String {
         let segments = issuer.parts(separatedBy: "/")
         return segments.count > 2 ? segments[2] : ""
+    }
+}
+
+extension StoreConnection {
+    /// The identity with the account as it is filed: an earlier version left its user flow out of the id.
+    func filed(_ identity: ResponseIdentity) throws -> ResponseIdentity {
+        guard let named = identity.account, let plain = named.withoutUserFlow, try accountRow(named.id) == nil,
+            let row = try accountRow(plain.id), let known = try account(row),
+            known.userFlow ?? identity.userFlow == identity.userFlow
+        else { return identity }
+        return identity.naming(plain)
+    }
+}
+
+extension ResponseIdentity {
+    fileprivate func naming(_ account: AccountIdentity) -> ResponseIdentity {
+        var identity = self
+        identity.account = account
+        return identity
     }
 }
 

@@ -9,7 +9,7 @@ extension StoreConnection {
         for request: TokenRequest,
         of known: ResponseIdentity? = nil
     ) throws -> SavedTokens {
-        let identity = try known ?? ResponseIdentity(response, request: request)
+        let identity = try filed(known ?? ResponseIdentity(response, request: request))
         var row: Int64?
         if let account = identity.account {
             let stored = identity.storedAccount(typed: request.username)
@@ -126,14 +126,12 @@ extension StoreConnection {
     /// Whether a refresh was answered for the account it was asked for; an answer that names no account was.
     func isAbout(_ account: Account.ID, row: Int64, _ identity: ResponseIdentity) throws -> Bool {
         guard let named = identity.account, account.named(named.homeAccountID) != account else { return true }
-        // An earlier version left the user flow out where the issuer does not name it.
-        if account.named(ClientInfo.person(named.homeAccountID)) == account { return true }
+        if let plain = named.withoutUserFlow, account.named(plain.homeAccountID) == account { return true }
         if let info = identity.clientInfo, let known = ClientInfo.parts(of: account.homeAccountID),
             info.utid.folded == known.utid.folded
         {
-            // MSAL for Java has a longer id for an account of a user flow than the issuer, that version a shorter one.
-            let uids = [info.uid.folded, ClientInfo.person(info.uid).folded]
-            if uids.contains(known.uid.folded) { return true }
+            // MSAL for Java has a longer id for an account of a user flow than the issuer.
+            if info.uid.folded == known.uid.folded { return true }
             // An earlier version took a user flow alone for the user.
             if ClientInfo.isUserFlowAlone(known.uid), info.uid.folded.hasSuffix(known.uid.folded),
                 let local = identity.claims?.localAccountID

@@ -7,7 +7,7 @@ extension TokenStore {
     /// - Throws: ``TokenStoreError``.
     package func nameAccount(of response: TokenResponse, for request: TokenRequest, by claims: Claims) throws {
         try write { session in
-            let identity = try ResponseIdentity(response, request: request)
+            let identity = try session.filed(ResponseIdentity(response, request: request))
             guard let id = identity.account?.id, let row = try session.accountRow(id) else { return }
             let named = identity.account(namedBy: claims)
             let profile = identity.tenantProfile(

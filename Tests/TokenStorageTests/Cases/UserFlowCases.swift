@@ -76,5 +76,30 @@ struct UserFlowCases {
         )
         #expect(saved.account == account)
         #expect(try fixture.store.accounts().count == 1)
+        // So does the next sign-in there; one at another user flow is of another account.
+        try fixture.signIn(Self.response("r3", flow: "b2c_1_susi"), at: Self.authority("b2c_1_susi"))
+        #expect(try fixture.store.accounts().map(\.id) == [account])
+        try fixture.signIn(Self.response("r4", flow: "b2c_1_edit"), at: Self.authority("b2c_1_edit"))
+        #expect(try fixture.store.accounts().compactMap(\.userFlow).sorted() == Self.flows)
+        #expect(try fixture.store.refreshTokens(of: account, client: Fixture.client).map(\.secret) == [Secret("r3")])
+    }
+
+    @Test func `an id that ends like one of a user flow is another user's where none was asked`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(Self.response("r1"), at: Self.issuer)
+        let account = try #require(try fixture.store.accounts().first).id
+        let token = try #require(try fixture.store.refreshTokens(of: account, client: Fixture.client).first)
+        let claims: JSONValue = ["iss": .string(Self.issuer), "sub": "o1-b2c_1_susi"]
+        let answer = try TokenResponse.signIn(["id_token": .string(Fixture.idToken(claims))], without: "client_info")
+        let request = TokenRequest(
+            clientID: Fixture.client,
+            authority: try Authority(parsing: Self.issuer),
+            scope: "s1",
+            grant: .refreshToken
+        )
+        let error = #expect(throws: TokenStoreError.self) {
+            try fixture.store.save(answer, for: request, refreshing: token)
+        }
+        #expect(error?.code == .otherAccount)
     }
 }
