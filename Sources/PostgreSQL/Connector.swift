@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// Opens connections to the hosts of an address, one after another, each and all of them within a time limit.
+/// Opens connections to the hosts of an address, one after another; each of them, and all, have to accept within a time limit.
 struct Connector {
     let address: ServerAddress
     let options: Connection.Options

@@ -131,7 +131,8 @@ struct RefreshSchedule: Sendable {
             request.keepsWaits = true
             result = try await manager.acquireTokenSilently(request)
             // Where the session ends with the token, another refresh would spend a refresh token for nothing.
-            if result.accessToken.expiresAt == token.expiresAt { return max(token.expiresAt, now + 5) }
+            let end = result.accessToken.expiresAt
+            if abs(end.timeIntervalSince(token.expiresAt)) <= 5 { return max(end, now + 5) }
         }
         // A token that lives for seconds must not keep the issuer busy.
         return max(refreshTime(of: result.accessToken), now + 5)

@@ -12,8 +12,8 @@ import Foundation
 ///
 /// Its methods may be called from any thread. They block for as long as a disk write takes, or another process holds
 /// the store. Asynchronous code gets forms of the same names that do not block, except of what an operator does with
-/// a server, such as ``create(at:options:granting:isDistributed:)``. What they throw is a ``TokenStoreError``, or comes from a closure
-/// of the caller's; an asynchronous form also throws `CancellationError`.
+/// a server, such as ``create(at:options:granting:isDistributed:)``. What they throw is a ``TokenStoreError``, or comes
+/// from a closure of the caller's; an asynchronous form also throws `CancellationError`.
 ///
 /// ```swift
 /// let store = try TokenStore.open(at: StoreLocation.standard(environment: ProcessInfo.processInfo.environment))

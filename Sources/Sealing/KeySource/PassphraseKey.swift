@@ -222,9 +222,13 @@ private final class ReadPassphrases: Sendable {
         return passphrase
     }
 
+    /// The next line of a descriptor that has given another store's is that store's, and not tried for this one.
     func forget(of store: [UInt8]) {
         known.withLock { known in
-            for place in known.keys where place.store == store { known[place] = nil }
+            let shared = Set(known.keys.filter { $0.store != store }.map(\.descriptor))
+            for place in known.keys where place.store == store && !shared.contains(place.descriptor) {
+                known[place] = nil
+            }
         }
     }
 }

@@ -205,6 +205,7 @@ package final class StoreConnection {
                 let found = try connection.wrappedDataKeys()
                 guard attempts < Self.keyAttempts, Set(found.map(\.keyID)) != Set(wrapped.map(\.keyID)) else {
                     // Another key may be given, such as a passphrase that is typed again.
+                    if error.code == .otherKey { Passphrase.forget(of: header.storeID) }
                     guard isMoved, error.code != .otherKey else { throw error }
                     throw TokenStoreError.unprovedMove(from: location, error.problem)
                 }
@@ -218,7 +219,6 @@ package final class StoreConnection {
     /// A key that a passphrase makes is never damaged or misplaced: another one is a wrong passphrase.
     private func explained(_ error: SealingError) throws -> SealingError {
         guard error.code == .otherKey, try keySource().kind == .passphrase else { return error }
-        Passphrase.forget(of: header.storeID)
         return .wrongPassphrase(wanted: error.wantedKeyID, found: error.foundKeyID)
     }
 

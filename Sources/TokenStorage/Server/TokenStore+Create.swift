@@ -51,6 +51,7 @@ private struct ServerCreation {
 
     func run() throws -> Bool {
         var settings = PostgreSQL.Connection.Options()
+        settings.connectLimit = options.busyTimeout
         settings.patience = options.busyTimeout
         // Another may be making the same ones.
         settings.lockPatience = options.busyTimeout
@@ -128,9 +129,9 @@ private struct ServerCreation {
         try requireKey(connection)
         // Roles that are named now may use it from now on.
         guard roles != ServerRoles() else { return false }
-        try roles.requireNoProgram(connection, at: location)
         try connection.write {
             try ServerRoles.takeSchema(address.schema, by: connection)
+            try roles.requireNoProgram(connection, at: location)
             try connection.requireTrustedSchema(address.schema, at: location)
             try roles.grant(on: address.schema, by: connection)
             try connection.requireGranted(roles, on: address.schema, at: location)

@@ -118,6 +118,7 @@ private struct ServerMigration {
 
     private func connection(isTrial: Bool) throws -> Connection {
         var settings = PostgreSQL.Connection.Options()
+        settings.connectLimit = options.busyTimeout
         // A step may fill a column of a large table. One that waits for a lock would keep the programs waiting behind
         // it.
         settings.patience = .seconds(3_600)

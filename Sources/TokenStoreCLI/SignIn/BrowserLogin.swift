@@ -149,7 +149,8 @@ extension SignInError {
 extension OAuthError {
     /// Whether a scope is the reason; Keycloak has a code of its own for a person who may have no offline session.
     fileprivate var isAboutScope: Bool {
-        code == .invalidScope || serverDescription?.lowercased().contains("offline") == true
+        code == .invalidScope
+            || code.rawValue == "not_allowed" && serverDescription?.lowercased().contains("offline") == true
     }
 }
 

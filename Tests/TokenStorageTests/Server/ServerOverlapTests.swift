@@ -142,9 +142,9 @@ struct ServerOverlapTests {
         scene.clock.seconds += 70
         let target = StoreLocation(StorePath(scene.scene.directory.file("copy/tokenstore.db")))
         var reading = scene.scene.options
-        reading.busyTimeout = .milliseconds(300)
-        func move() async throws {
+        func move(waiting time: Duration) async throws {
             let location = scene.nodes[1].location
+            reading.busyTimeout = time
             _ = try await scene.nodes[1].perform { [reading] _ in
                 try TokenStore.copy(
                     from: location,
@@ -154,10 +154,10 @@ struct ServerOverlapTests {
                 )
             }
         }
-        let error = await #expect(throws: TokenStoreError.self) { try await move() }
+        let error = await #expect(throws: TokenStoreError.self) { try await move(waiting: .seconds(2)) }
         #expect(error?.problem.contains("are being refreshed") == true, "\(error?.problem ?? "")")
         try scene.scene.sql(ending)
-        try await move()
+        try await move(waiting: .seconds(60))
         await lock.release()
     }
 

@@ -237,7 +237,7 @@ extension StoreConnection {
         }
     }
 
-    /// A refresh that began before has ended, or its program is gone.
+    /// A refresh that began before has ended, unless its answer waits for a server.
     var startOfRefreshes: Int64 { now - 60 }
 
     /// How many refreshes began in the last minute, and until `end` where that is given, and have not ended: their
@@ -254,14 +254,17 @@ extension StoreConnection {
     /// given its lease back, and is not known to be gone.
     func awaitsAnswer() throws -> Bool {
         guard connection.isServer else { return false }
-        let wait = options.serverAnswerWait.secondsRoundedUp + 30
-        return try connection.all(Self.openLeases, .integer(now - wait)) { !ProcessIdentity($0, from: 0).isGone }
-            .contains(true)
+        // It renews the lease until it is cut off, and has the answer within a request's time then.
+        let wait = options.serverAnswerWait.secondsRoundedUp + 60
+        return try connection.all(Self.openLeases, .integer(wait)) { !ProcessIdentity($0, from: 0).isGone }.contains(
+            true
+        )
     }
 
     private static let openLeases: StaticString = """
         SELECT l.host, l.process_id, l.started_at FROM refresh_attempt t
         JOIN refresh_lease l ON l.account_id = t.account_id
-        WHERE t.outcome IS NULL AND t.started_at > ?1 AND l.ends_at > '-infinity'
+        WHERE t.outcome IS NULL AND l.ends_at < clock_timestamp() + interval '2 minutes'
+            AND l.ends_at > clock_timestamp() - CAST(?1 AS double precision) * interval '1 second'
         """
 }
