@@ -19,24 +19,34 @@ public struct Scope: Sendable {
 
     /// A scope of these tokens, each once, in this order.
     public init(_ tokens: some Sequence<String>) {
-        var seen: Set<String> = []
+        var seen: Set<[UInt8]> = []
         var folded: [String] = []
         var hasGoogleEmail = false
         self.tokens = tokens.filter { token in
             let lowered = token.lowercased()
-            guard !token.isEmpty, seen.insert(lowered).inserted else { return false }
+            guard !token.isEmpty, seen.insert(Self.bytes(lowered)).inserted else { return false }
             if lowered == Self.googleEmail {
                 hasGoogleEmail = true
-            } else if !Self.reserved.contains(lowered) {
+            } else if !Self.isReserved(lowered) {
                 folded.append(lowered)
             }
             return true
         }
         if hasGoogleEmail, !folded.contains(Self.email) { folded.append(Self.email) }
-        foldedText = folded.sorted().joined(separator: " ")
+        foldedText = Self.sorted(folded).joined(separator: " ")
     }
 
-    private var folded: Set<Substring> { Set(foldedText.utf8.split(separator: 0x20).map { Substring($0) }) }
+    private var folded: Set<[UInt8]> { Set(foldedText.utf8.split(separator: 0x20).map { [UInt8]($0) }) }
+
+    /// By their bytes, as below.
+    private static func sorted(_ tokens: [String]) -> [String] {
+        tokens.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// A token as sets have it: to hash or to compare texts takes quadratic time on combining marks.
+    private static func bytes(_ token: String) -> [UInt8] { [UInt8](token.utf8) }
+
+    private static func isReserved(_ lowered: String) -> Bool { reserved.contains { $0.hasSameBytes(as: lowered) } }
 
     /// Without `split`, whose type the runtime has to look for when a program does this first.
     private static func words(_ bytes: UnsafeBufferPointer<UInt8>) -> [String] {
@@ -55,10 +65,10 @@ public struct Scope: Sendable {
     public var text: String { tokens.joined(separator: " ") }
 
     /// The tokens in a fixed order, whatever order they were given in.
-    package var sortedText: String { tokens.sorted().joined(separator: " ") }
+    package var sortedText: String { Self.sorted(tokens).joined(separator: " ") }
 
     /// The tokens that ask for an ID token or a refresh token, and take no part in matching.
-    package var reservedTokens: [String] { tokens.filter { Self.reserved.contains($0.lowercased()) } }
+    package var reservedTokens: [String] { tokens.filter { Self.isReserved($0.lowercased()) } }
 
     /// Whether there is nothing to match: no token, or none but reserved ones.
     public var isEmpty: Bool { foldedText.isEmpty }
@@ -77,8 +87,8 @@ public struct Scope: Sendable {
         return Scope(
             tokens.filter { token in
                 let lowered = token.lowercased()
-                let isNamed = !Self.reserved.contains(lowered) && !lowered.hasSuffix("/.default")
-                return isNamed && !known.contains((lowered == Self.googleEmail ? Self.email : lowered)[...])
+                let isNamed = !Self.isReserved(lowered) && !lowered.hasSuffix("/.default")
+                return isNamed && !known.contains(Self.bytes(lowered == Self.googleEmail ? Self.email : lowered))
             }
         )
     }
@@ -91,7 +101,8 @@ public struct Scope: Sendable {
         guard isEmpty else { return true }
         let granted = granted()
         guard !granted.isEmpty else { return true }
-        return Set(granted.reservedTokens.map { $0.lowercased() }).isSuperset(of: tokens.map { $0.lowercased() })
+        return Set(granted.reservedTokens.map { Self.bytes($0.lowercased()) })
+            .isSuperset(of: tokens.map { Self.bytes($0.lowercased()) })
     }
 
     /// Whether both have a token in common; reserved tokens take no part, and neither does `email`.
@@ -102,10 +113,10 @@ public struct Scope: Sendable {
 
     /// Without `email`, which asks for a claim: issuers grant it beside the scopes of any API, so that it does not tell
     /// which API a token is for.
-    private var foldedOfAPIs: Set<Substring> {
+    private var foldedOfAPIs: Set<[UInt8]> {
         // Each answer that is stored asks this of every token that it may replace.
         let tokens = foldedText.utf8.split(separator: 0x20)
-        return Set(tokens.lazy.filter { !$0.elementsEqual(Self.email.utf8) }.map { Substring($0) })
+        return Set(tokens.lazy.filter { !$0.elementsEqual(Self.email.utf8) }.map { [UInt8]($0) })
     }
 
     private static let email = "email"
@@ -115,15 +126,17 @@ public struct Scope: Sendable {
 
     /// Tokens that ask for an ID token or a refresh token rather than for access
     /// ([OpenID Connect Core §5.4, §11](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)).
-    private static let reserved: Set<String> = ["openid", "profile", "offline_access"]
+    private static let reserved = ["openid", "profile", "offline_access"]
 }
 
 extension Scope: Hashable {
     public static func == (lhs: Scope, rhs: Scope) -> Bool {
-        lhs.tokens == rhs.tokens || Set(lhs.tokens.map { $0.lowercased() }) == Set(rhs.tokens.map { $0.lowercased() })
+        lhs.lowered == rhs.lowered
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(Set(tokens.map { $0.lowercased() })) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(lowered) }
+
+    private var lowered: Set<[UInt8]> { Set(tokens.map { Self.bytes($0.lowercased()) }) }
 }
 
 extension Scope: ExpressibleByStringLiteral, CustomStringConvertible {

@@ -51,18 +51,20 @@ extension StoreConnection {
 
     /// A record with the sign-in states of now, for accounts that are in the store.
     func currentAccountMetadata(_ record: JSONValue) throws -> JSONValue {
-        guard var object = record.object, var items = object[accountMap]?.object else { return record }
-        for (homeAccountID, item) in items.members {
-            guard var item = item.object, let client = Self.client(of: item, in: record) else { continue }
+        guard var object = record.object, let items = object[accountMap]?.object else { return record }
+        let members = try items.members.map { homeAccountID, value in
+            guard var item = value.object, let client = Self.client(of: item, in: record) else {
+                return (homeAccountID, value)
+            }
             let states = try accounts(called: homeAccountID).map { try signInState(of: $0.id, client: client) }
             // Who is signed in anywhere is signed in. A sign-out that was taken back leaves no state.
             guard let state = [SignInState.signedIn, .signedOut, .unknown].first(where: states.contains),
                 state != .unknown || item["sign_in_state"]?.text == SignInState.signedOut.stored
-            else { continue }
+            else { return (homeAccountID, value) }
             item["sign_in_state"] = .string(state.stored)
-            items[homeAccountID] = .object(item)
+            return (homeAccountID, .object(item))
         }
-        object[accountMap] = .object(items)
+        object[accountMap] = .object(JSONValue.Object(members))
         return .object(object)
     }
 

@@ -132,6 +132,6 @@ extension JSONValue.Object {
         )
         let known = self
         // The last of repeated names counts, as in most JSON parsers.
-        for (name, value) in extra.members where known[name]?.text == nil { self[name] = value }
+        self = known.merging(JSONValue.Object(extra.members.filter { known[$0.name]?.text == nil }))
     }
 }

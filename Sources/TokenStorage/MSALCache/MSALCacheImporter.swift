@@ -103,7 +103,18 @@ struct MSALCacheImporter {
             let path = UnrecognizedEntry.Path(bucket: found.name, key: nil)
             return try reject(path, value, value.oddity ?? "the bucket is \(value.json.kind), not an object")
         }
-        let current = try entries.withOlder { try isSameEntity($0, $1, bucket, bytes) }
+        // Each is read once, however many have its key in other letter case.
+        var known: [Int: EntityIdentity?] = [:]
+        func identity(_ entry: MSALCacheDocument.Entry) throws -> EntityIdentity? {
+            if let identity = known[entry.offset] { return identity }
+            let identity = try value(bytes, at: entry.offset).json.object.map { EntityIdentity($0, bucket) }
+            known[entry.offset] = .some(identity)
+            return identity
+        }
+        let current = try entries.withOlder { first, second in
+            guard let first = try identity(first), let second = try identity(second) else { return true }
+            return first == second
+        }
         report.unchanged += entries.count - current.count
         for (entry, older) in current {
             let isTaken = try take(bucket, entry, bytes)
@@ -112,41 +123,6 @@ struct MSALCacheImporter {
             // What makes no sense harms no other row, not even one that it stands before.
             report.unchanged -= older.count
             for entry in older { _ = try take(bucket, entry, bytes) }
-        }
-    }
-
-    /// Whether two entries whose keys differ only in case are one: at other issuers than Microsoft's two subjects may.
-    private func isSameEntity(
-        _ first: MSALCacheDocument.Entry,
-        _ second: MSALCacheDocument.Entry,
-        _ bucket: MSALBucket,
-        _ bytes: UnsafeRawBufferPointer
-    ) throws -> Bool {
-        guard let first = try value(bytes, at: first.offset).json.object,
-            let second = try value(bytes, at: second.offset).json.object
-        else { return true }
-        func id(_ entity: JSONValue.Object) -> Account.ID {
-            Account.ID(
-                issuer: Cloud.group(of: entity["environment"]?.text ?? ""),
-                homeAccountID: entity["home_account_id"]?.text ?? ""
-            )
-        }
-        func isSame(_ field: String) -> Bool {
-            (first[field]?.text ?? "").folded == (second[field]?.text ?? "").folded
-        }
-        func type(_ entity: JSONValue.Object) -> String {
-            AccessTokenRow.fold(tokenType: entity["token_type"]?.text ?? "Bearer")
-        }
-        guard id(first) == id(second), ["environment", "client_id", "realm", "target"].allSatisfy(isSame) else {
-            return false
-        }
-        // What an access token is bound to or was minted for is part of it, as is the family of a refresh token.
-        return switch bucket {
-        case .accessToken, .boundAccessToken:
-            type(first) == type(second) && TokenVariant(of: first) == TokenVariant(of: second)
-                && ["key_id", "keyid", "kid"].allSatisfy(isSame)
-        case .refreshToken: isSame("family_id") && TokenVariant(of: first) == TokenVariant(of: second)
-        case .idToken, .account, .appMetadata: true
         }
     }
 

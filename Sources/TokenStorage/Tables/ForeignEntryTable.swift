@@ -85,7 +85,8 @@ extension StoreConnection {
         // Without entries no key is needed.
         guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
         let sealers = try keys().all
-        let hashes = Set(ids.flatMap { id in sealers.map { UnrecognizedEntry.accountHash(of: id, $0) } })
+        // A bucket of the wrong type names no account, and may hold the tokens of any.
+        let hashes = Set(([""] + ids).flatMap { id in sealers.map { UnrecognizedEntry.accountHash(of: id, $0) } })
         var entries = try connection.all(Self.entriesWithoutHash) {
             (row: $0.integer(0), entry: try unrecognizedEntry($0))
         }

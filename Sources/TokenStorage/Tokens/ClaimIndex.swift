@@ -21,9 +21,13 @@ struct ClaimIndex {
         "aio", "at_hash", "auth_time", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rat", "rh", "s_hash", "uti",
     ]
 
+    /// Longer paths have no entries: each member's would cost as much as its whole path.
+    private static let longestPath = 1_024
+
     /// Whether a name, or the claim that a path leads into, has no entries.
     static func isUnindexed(_ path: String) -> Bool {
-        unindexed.contains(path) || unindexed.contains { path.utf8.starts(with: ($0 + ".").utf8) }
+        path.utf8.count > longestPath || unindexed.contains(path)
+            || unindexed.contains { path.utf8.starts(with: ($0 + ".").utf8) }
     }
 
     private let sealer: Sealer
@@ -36,7 +40,8 @@ struct ClaimIndex {
     /// Each is there once, in the order of the table's key: so each row goes behind the one before.
     func entries(of claims: Claims) -> [Entry] {
         var entries: [Entry] = []
-        for (name, value) in claims.payload.members where !Self.unindexed.contains(name) {
+        for (name, value) in claims.payload.members
+        where name.utf8.count <= Self.longestPath && !Self.unindexed.contains(name) {
             add(value, at: name, to: &entries)
         }
         entries.sort { $0.isBefore($1) }
@@ -52,7 +57,10 @@ struct ClaimIndex {
     private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
         value.forEachElement { element in
             entries.append(Entry(name: name(path), value: self.value(path, element.indexedText)))
-            for (name, value) in element.object?.members ?? [] { add(value, at: path + "." + name, to: &entries) }
+            for (name, value) in element.object?.members ?? []
+            where path.utf8.count + 1 + name.utf8.count <= Self.longestPath {
+                add(value, at: path + "." + name, to: &entries)
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ extension StoreConnection {
         let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
         var considered: [AccessTokenExplanation] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
-        try forEachAccessToken(of: query.account, limit: Self.explained) { row in
+        try forEachAccessToken(for: query, limit: Self.explained) { row in
             let candidate = AccessTokenCandidate(
                 row,
                 scope: query.scope.foldedText,
@@ -48,14 +48,21 @@ extension StoreConnection {
 
     private static let tokensOfAccount = SealedTable.accessToken.ownedRows { dialect in
         """
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
-        ORDER BY t.expires_on DESC LIMIT ?3
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 6, owners: ["t.account_id"]))
+        ORDER BY t.client_fold = ?4 DESC, \(dialect.text("t.scope_fold", contains: "?5")) DESC, t.expires_on DESC, t.id DESC
+        LIMIT ?3
         """
     }
 
-    /// Calls `body` with the access tokens of an account, the one that ends last first.
-    private func forEachAccessToken(of account: Account.ID, limit: Int64, _ body: (Row) throws -> Void) throws {
-        let values = values(.text(account.key), .text(account.issuer), .integer(limit), of: account)
+    /// Calls `body` with access tokens of the account: those of the client that may have the scope first, of these the
+    /// one that ends last.
+    private func forEachAccessToken(for query: TokenQuery, limit: Int64, _ body: (Row) throws -> Void) throws {
+        let account = query.account
+        let known: [Value] = [
+            .text(account.key), .text(account.issuer), .integer(limit), .text(query.clientID.folded),
+            .text(Self.firstToken(of: query.scope.foldedText)),
+        ]
+        let values = values(known, of: account)
         try connection.forEach(Self.tokensOfAccount, values, body: body)
     }
 
@@ -93,6 +100,9 @@ extension StoreConnection {
         guard let candidate else {
             let missing = query.scope.missing(from: Scope(row.text(AccessTokenColumn.target))).text
             return missing.isEmpty ? "granted for another scope" : "lacks \(missing)"
+        }
+        guard query.scope.isMet(by: Scope(row.text(AccessTokenColumn.target))) else {
+            return "is for an API, and none was asked for"
         }
         if candidate.expiresOn <= now { return "has ended" }
         if candidate.isFromTheFuture { return "was stored in the future, so a clock is or was wrong" }

@@ -16,12 +16,15 @@ struct AccountCases {
     }
 
     @Test func `C80: a refresh token or the state signs an account in, until a sign-out`() throws {
-        let names = ["a", "b", "c", "d"]
+        let names = ["a", "b", "c", "d", "e"]
         let states: JSONValue = [
             "b.t1": ["client_id": "cid", "sign_in_state": "signed_in"],
             "c.t1": ["client_id": "cid", "sign_in_state": "signed_out"],
         ]
-        let document = JSONValue.cache(refreshTokens: [refreshToken("a"), refreshToken("c")], accounts: names.map(row))
+        // A broker's is none that the client may use.
+        let broker = refreshToken("e").with(["credential_type": "PrimaryRefreshToken"])
+        let tokens = [refreshToken("a"), refreshToken("c"), broker]
+        let document = JSONValue.cache(refreshTokens: tokens, accounts: names.map(row))
         let fixture = try TestStore(
             document.with(["AccountMetadataMap": ["cid": ["client_id": "cid", "account_metadata_map": states]]])
         )

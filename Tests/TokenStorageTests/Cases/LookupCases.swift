@@ -46,6 +46,30 @@ struct LookupCases {
         #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(.seconds(100)) } == answer)
     }
 
+    @Test func `of many tokens those that may fit are explained first`() throws {
+        let rows = (0..<60).map { JSONValue.accessToken("a\($0)", "s\($0)", expiresIn: 3_600 + $0) }
+        let fixture = try TestStore(.cache(accessTokens: rows, accounts: [.account()]))
+        let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s0")
+        let taken = try fixture.store.consideredTokens(for: query).filter { $0.isTaken }
+        #expect(taken.map(\.scope) == ["s0"])
+        #expect(try fixture.request("s0") == .hit("a0"))
+    }
+
+    @Test func `a token for an API is not said to be the answer to a request for none`() throws {
+        let fixture = try TestStore()
+        let issuer = "https://idp.example.com/adfs"
+        let claims: JSONValue = ["iss": .string(issuer), "sub": "s", "aud": "cid"]
+        let response = try TokenResponse.signIn(
+            ["id_token": .string(Fixture.idToken(claims)), "scope": "api.read"],
+            without: "client_info"
+        )
+        let account = try #require(try fixture.signIn(response, at: issuer).account)
+        let query = TokenQuery(account: account, clientID: Fixture.client, scope: "openid")
+        let considered = try fixture.store.consideredTokens(for: query)
+        #expect(considered.map(\.reason) == ["is for an API, and none was asked for"])
+        #expect(!considered.contains { $0.isTaken })
+    }
+
     @Test(arguments: [(1, LookupResult.hit("a")), (0, .refresh(["r1"]))] as [(Int64, LookupResult)])
     func `a token of two seconds is not returned once it has ended`(left: Int64, answer: LookupResult) throws {
         let row = JSONValue.accessToken("a", "s1", expiresIn: left, ["cached_at": .seconds(Fixture.now + left - 2)])

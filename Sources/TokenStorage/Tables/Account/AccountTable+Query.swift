@@ -145,6 +145,7 @@ extension StoreConnection {
         WHERE coalesce(s.state, '') <> 'signed_out' AND (s.state = 'signed_in' OR EXISTS (
             SELECT 1 FROM refresh_token r WHERE r.account_id = a.id AND (r.client_fold = ?1 OR r.family_id IN
                 (SELECT m.family_id FROM app_metadata m WHERE m.client_fold = ?1))
+                AND lower(r.credential_type) NOT IN (\(foreignTypes.map { "'\($0)'" }.joined(separator: ", ")))
                 AND NOT EXISTS (SELECT 1 FROM refresh_attempt t WHERE \(dialect.attempt("t", of: "r"))
                     AND t.generation = r.generation AND t.outcome IS NOT NULL)))
         ORDER BY a.username_fold, a.id

@@ -260,12 +260,3 @@ extension StoreConnection {
         ) != nil
     }
 }
-
-extension JSONValue.Object {
-    /// The members of both; where a name is in both, the value of `newer`.
-    func merging(_ newer: JSONValue.Object) -> JSONValue.Object {
-        var merged = self
-        for (name, value) in newer.members { merged[name] = value }
-        return merged
-    }
-}

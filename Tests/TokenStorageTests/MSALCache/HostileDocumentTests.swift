@@ -1,0 +1,79 @@
+import Database
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TokenStorage
+
+/// Documents that are made to take time, which takes from all who use the store: none takes more than its size.
+@Suite(.aboutFiles("a server takes them alike"), .timeLimit(.minutes(1)))
+struct HostileDocumentTests {
+    /// Members with names of their own.
+    private static func members(_ count: Int, _ prefix: String) -> [(name: String, value: JSONValue)] {
+        (0..<count).map { (prefix + String($0), 1) }
+    }
+
+    @Test func `a large entry is read once, however many have its key in other letter case`() throws {
+        let rows = JSONValue.accessToken("a", "s1").object?.members ?? []
+        let large = JSONValue.Object(
+            rows + [("pad", .array(Array(repeating: .object(JSONValue.Object()), count: 6_000)))]
+        )
+        let text =
+            #"{"AccessToken":{"a":\#(JSONValue.object(large).serialized)"#
+            + String(repeating: #","A":{}"#, count: 6_000) + "}}"
+        let fixture = try TestStore()
+        try fixture.store.take(text)
+        let secrets = try fixture.rows("AccessToken").map { $0["secret"] }
+        #expect(secrets.contains("a"))
+    }
+
+    @Test func `claims of long names are found without an index of their own`() throws {
+        let name = String(repeating: "n", count: 20_000)
+        let claims = Fixture.claims().with([
+            "deep": .object(JSONValue.Object(Self.members(10, name))),
+            "team": ["lead": "mara"],
+        ])
+        let long = JSONValue.Object(Self.members(1_000, "a"))
+        let payload = JSONValue.object(JSONValue.Object((claims.object?.members ?? []) + [(name, .object(long))]))
+        let fixture = try TestStore(.cache(idTokens: [.idToken(payload)], accounts: [.account()]))
+        let plain = try TestStore(.cache(idTokens: [.idToken(claims.with(["deep": ["x": 1]]))], accounts: [.account()]))
+        func entries(_ fixture: TestStore) throws -> Int64? {
+            try fixture.store.read { try $0.connection.integer("SELECT count(*) FROM claim_index") }
+        }
+        #expect(try entries(fixture) == entries(plain).map { $0 - 1 })
+        let asked: [(String, JSONValue)] = [("team.lead", "mara"), (name + ".a7", 1), ("deep." + name + "7", 1)]
+        for (path, value) in asked {
+            #expect(try fixture.store.accounts(matching: .claim(path, equals: value)).count == 1)
+        }
+        #expect(try fixture.store.check() == [])
+    }
+
+    @Test func `an entry of many fields is taken twice and goes out again`() throws {
+        let fields = Self.members(30_000, "x")
+        let row = JSONValue.Object((JSONValue.accessToken("a", "s1").object?.members ?? []) + fields)
+        let document = JSONValue.standardCache(.object(row))
+        let fixture = try TestStore(document)
+        #expect(try fixture.take(document).changes == 0)
+        let exported = try fixture.rows("AccessToken").first?.object?.members ?? []
+        #expect(exported.filter { $0.name.hasPrefix("x") }.count == fields.count)
+    }
+
+    @Test func `a scope of many combining marks is a scope`() throws {
+        let odd = "a" + String(repeating: "\u{301}\u{316}", count: 20_000)
+        let scope = Scope([odd, "read", odd])
+        #expect(scope.tokens.count == 2)
+        #expect(scope.missing(from: Scope([odd])).tokens == ["read"])
+        #expect(scope.intersects(Scope([odd])) && scope.covers(Scope([odd])) && scope == Scope(["READ", odd]))
+    }
+
+    @Test(arguments: KeptAsideTests.Removal.allCases.filter { $0 != .remove })
+    func `tokens in a bucket of the wrong type go with their account`(removal: KeptAsideTests.Removal) throws {
+        let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1")], accounts: [.account()]))
+        try fixture.take(["RefreshToken": [.refreshToken("r1")], "AppMetadata": ["another", "one"]])
+        #expect(try fixture.export()["RefreshToken"] != .null)
+        try removal.run(fixture.store)
+        #expect(try fixture.export()["RefreshToken"] == .null)
+        #expect(try fixture.export()["AppMetadata"] == ["another", "one"])
+    }
+}
