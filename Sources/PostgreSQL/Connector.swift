@@ -1,6 +1,7 @@
 import CPostgreSQL
 
-/// Opens connections to the hosts of an address, one after another; each of them, and all, have to accept within a time limit.
+/// Opens connections to the hosts of an address, one after another; each of them, and all together, have to accept within
+/// a time limit.
 struct Connector {
     let address: ServerAddress
     let options: Connection.Options

@@ -204,6 +204,11 @@ private final class ReadPassphrases: Sendable {
             device = UInt64(truncatingIfNeeded: status.st_dev)
             file = UInt64(status.st_ino)
         }
+
+        /// Whether both are of one descriptor.
+        func isFile(of other: Place) -> Bool {
+            descriptor == other.descriptor && device == other.device && file == other.file
+        }
     }
 
     private let known = LockedValue<[Place: Secret]>([:])
@@ -225,8 +230,8 @@ private final class ReadPassphrases: Sendable {
     /// The next line of a descriptor that has given another store's is that store's, and not tried for this one.
     func forget(of store: [UInt8]) {
         known.withLock { known in
-            let shared = Set(known.keys.filter { $0.store != store }.map(\.descriptor))
-            for place in known.keys where place.store == store && !shared.contains(place.descriptor) {
+            let others = known.keys.filter { $0.store != store }
+            for place in known.keys where place.store == store && !others.contains(where: place.isFile(of:)) {
                 known[place] = nil
             }
         }

@@ -214,8 +214,8 @@ extension StoreConnection {
             // A token that cannot be decoded has no claims, and no index.
             let secret = try open(row, of: table)
             let claims = (try? IDToken(decoding: secret))?.claims
-            let wanted = claims.map { Set(ClaimIndex(sealer).entries(of: $0)) } ?? []
-            return try Set(claimEntries(row.integer(0), account: row.integer(1))) == wanted
+            let entries = Set(try claimEntries(row.integer(0), account: row.integer(1)))
+            return claims.map { ClaimIndex(sealer).isMade(entries, of: $0) } ?? entries.isEmpty
         }
     }
 

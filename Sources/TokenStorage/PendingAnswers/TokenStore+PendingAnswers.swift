@@ -152,7 +152,7 @@ extension TokenStore {
             answer.lastEvent = room.lastEvent
             let file = try write(answer, in: room)
             if cause.code == .busy, let saved = try takeIn(file, of: path, since: start) { return saved }
-            if cause.code != .moved { return try answer.pending(because: cause.problem) }
+            if cause.code != .moved { return try pending(answer, because: cause.problem) }
         } catch {
             throw TokenStoreError.notStored(answer.response, because: cause.losing(answer))
         }
@@ -235,10 +235,18 @@ extension TokenStoreError {
     }
 }
 
+extension TokenStore {
+    /// What the caller gets of an answer that waits in a file, under the account that it will be stored for.
+    private func pending(_ answer: PendingAnswer, because reason: String) throws -> SavedTokens {
+        let named = try ResponseIdentity(answer.response, request: answer.request)
+        let isFiledOtherwise = answer.used == nil && named.account?.withoutUserFlow != nil
+        let identity = (isFiledOtherwise ? try? read { try $0.filed(named) } : nil) ?? named
+        return try answer.pending(because: reason, identity)
+    }
+}
+
 extension PendingAnswer {
-    /// What the caller gets of an answer that waits in a file.
-    fileprivate func pending(because reason: String) throws -> SavedTokens {
-        let identity = try ResponseIdentity(response, request: request)
+    fileprivate func pending(because reason: String, _ identity: ResponseIdentity) throws -> SavedTokens {
         let granted = response.scope ?? request.scope
         let token = AccessTokenRow(response, request: request, realm: Realm(identity.realm), now: receivedAt)
         let stored = identity.storedAccount(typed: request.username)

@@ -139,7 +139,7 @@ extension StoreConnection {
     }
 
     /// Over the bytes, as each lookup asks this.
-    static func firstToken(of scope: String) -> String {
+    private static func firstToken(of scope: String) -> String {
         var scope = scope
         let first = scope.withUTF8 { bytes in
             bytes.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: bytes[..<$0], as: UTF8.self) }

@@ -85,8 +85,7 @@ extension StoreConnection {
         // Without entries no key is needed.
         guard try connection.integer("SELECT max(id) FROM foreign_entry") ?? 0 > 0 else { return [] }
         let sealers = try keys().all
-        // A bucket of the wrong type names no account, and may hold the tokens of any.
-        let hashes = Set(([""] + ids).flatMap { id in sealers.map { UnrecognizedEntry.accountHash(of: id, $0) } })
+        let hashes = Set(ids.flatMap { id in sealers.map { UnrecognizedEntry.accountHash(of: id, $0) } })
         var entries = try connection.all(Self.entriesWithoutHash) {
             (row: $0.integer(0), entry: try unrecognizedEntry($0))
         }
@@ -96,6 +95,13 @@ extension StoreConnection {
             entries += try connection.all(Self.entriesOfHash, .blob(hash)) {
                 (row: $0.integer(0), entry: try unrecognizedEntry($0))
             }
+        }
+        // A bucket of the wrong type names no account, and may hold the tokens of any. One that was altered is for a
+        // check to tell: it must not stop the sign-out of everyone.
+        for hash in sealers.map({ UnrecognizedEntry.accountHash(of: "", $0) }) {
+            entries += try connection.all(Self.entriesOfHash, .blob(hash)) { row in
+                try intact { (row: row.integer(0), entry: try unrecognizedEntry(row)) }
+            }.compactMap(\.self)
         }
         // One that got its hash just now is there twice.
         return Dictionary(entries.map { ($0.row, $0.entry) }) { first, _ in first }.map { (row: $0, entry: $1) }

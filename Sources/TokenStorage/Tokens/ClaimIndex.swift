@@ -24,6 +24,13 @@ struct ClaimIndex {
     /// Longer paths have no entries: each member's would cost as much as its whole path.
     private static let longestPath = 1_024
 
+    /// Whether these are the entries of claims; an earlier version had some of longer paths as well.
+    func isMade(_ entries: Set<Entry>, of claims: Claims) -> Bool {
+        let wanted = Set(self.entries(of: claims))
+        return entries == wanted
+            || entries.isSuperset(of: wanted) && entries.isSubset(of: self.entries(of: claims, longest: .max))
+    }
+
     /// Whether a name, or the claim that a path leads into, has no entries.
     static func isUnindexed(_ path: String) -> Bool {
         path.utf8.count > longestPath || unindexed.contains(path)
@@ -38,11 +45,11 @@ struct ClaimIndex {
     /// One entry for every value that a claim, or a member of one, has; one for its presence where it has none.
     ///
     /// Each is there once, in the order of the table's key: so each row goes behind the one before.
-    func entries(of claims: Claims) -> [Entry] {
+    func entries(of claims: Claims, longest: Int = Self.longestPath) -> [Entry] {
         var entries: [Entry] = []
         for (name, value) in claims.payload.members
-        where name.utf8.count <= Self.longestPath && !Self.unindexed.contains(name) {
-            add(value, at: name, to: &entries)
+        where name.utf8.count <= longest && !Self.unindexed.contains(name) {
+            add(value, at: name, longest, to: &entries)
         }
         entries.sort { $0.isBefore($1) }
         var unique: [Entry] = []
@@ -54,12 +61,12 @@ struct ClaimIndex {
 
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
-    private func add(_ value: JSONValue, at path: String, to entries: inout [Entry]) {
+    private func add(_ value: JSONValue, at path: String, _ longest: Int, to entries: inout [Entry]) {
         value.forEachElement { element in
             entries.append(Entry(name: name(path), value: self.value(path, element.indexedText)))
             for (name, value) in element.object?.members ?? []
-            where path.utf8.count + 1 + name.utf8.count <= Self.longestPath {
-                add(value, at: path + "." + name, to: &entries)
+            where path.utf8.count + 1 + name.utf8.count <= longest {
+                add(value, at: path + "." + name, longest, to: &entries)
             }
         }
     }

@@ -137,7 +137,7 @@ extension StoreConnection {
     /// The identity with the account as it is filed: an earlier version left its user flow out of the id.
     func filed(_ identity: ResponseIdentity) throws -> ResponseIdentity {
         guard let named = identity.account, let plain = named.withoutUserFlow, try accountRow(named.id) == nil,
-            let row = try accountRow(plain.id), let known = try account(row),
+            let row = try accountRow(plain.id), let known = try intact({ try account(row) }) ?? nil,
             known.userFlow ?? identity.userFlow == identity.userFlow
         else { return identity }
         return identity.naming(plain)

@@ -11,14 +11,14 @@ extension StoreReading {
 
 extension StoreConnection {
     /// How many tokens an explanation names.
-    private static let explained: Int64 = 50
+    private static let explained = 50
 
     fileprivate func consideredTokens(_ query: TokenQuery) throws -> [AccessTokenExplanation] {
         let (tenant, boundKey) = (try tenant(query), try boundQuery(query)?.keyID)
         let isSignedOut = try signInState(of: query.account, client: query.clientID) == .signedOut
         var considered: [AccessTokenExplanation] = []
         var best: (index: Int, candidate: AccessTokenCandidate)?
-        try forEachAccessToken(for: query, limit: Self.explained) { row in
+        try forEachAccessToken(of: query.account) { row in
             let candidate = AccessTokenCandidate(
                 row,
                 scope: query.scope.foldedText,
@@ -43,26 +43,21 @@ extension StoreConnection {
                 declined.isEmpty ? reason : "\(reason), without \(declined), which the issuer declined"
             )
         }
-        return considered
+        // The answer is among those that are named, however many end later.
+        let rest = considered.dropFirst(Self.explained).filter(\.isTaken)
+        return considered.prefix(Self.explained) + rest
     }
 
     private static let tokensOfAccount = SealedTable.accessToken.ownedRows { dialect in
         """
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 6, owners: ["t.account_id"]))
-        ORDER BY t.client_fold = ?4 DESC, \(dialect.text("t.scope_fold", contains: "?5")) DESC, t.expires_on DESC, t.id DESC
-        LIMIT ?3
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 3, owners: ["t.account_id"]))
+        ORDER BY t.expires_on DESC, t.id DESC
         """
     }
 
-    /// Calls `body` with access tokens of the account: those of the client that may have the scope first, of these the
-    /// one that ends last.
-    private func forEachAccessToken(for query: TokenQuery, limit: Int64, _ body: (Row) throws -> Void) throws {
-        let account = query.account
-        let known: [Value] = [
-            .text(account.key), .text(account.issuer), .integer(limit), .text(query.clientID.folded),
-            .text(Self.firstToken(of: query.scope.foldedText)),
-        ]
-        let values = values(known, of: account)
+    /// Calls `body` with the access tokens of an account, the one that ends last first.
+    private func forEachAccessToken(of account: Account.ID, _ body: (Row) throws -> Void) throws {
+        let values = values(.text(account.key), .text(account.issuer), of: account)
         try connection.forEach(Self.tokensOfAccount, values, body: body)
     }
 

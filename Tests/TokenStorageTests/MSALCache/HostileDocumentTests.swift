@@ -6,8 +6,9 @@ import Testing
 
 @testable import TokenStorage
 
-/// Documents that are made to take time, which takes from all who use the store: none takes more than its size.
-@Suite(.aboutFiles("a server takes them alike"), .timeLimit(.minutes(1)))
+/// Documents that are made to take time, of which all who use the store have less: by their size alone they take seconds,
+/// by its square many minutes.
+@Suite(.aboutFiles("a server takes them alike"))
 struct HostileDocumentTests {
     /// Members with names of their own.
     private static func members(_ count: Int, _ prefix: String) -> [(name: String, value: JSONValue)] {
