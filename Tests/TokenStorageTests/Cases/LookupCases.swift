@@ -46,7 +46,7 @@ struct LookupCases {
         #expect(try fixture.request("s1") { $0.buffer = ExpiryBuffer(.seconds(100)) } == answer)
     }
 
-    @Test func `of many tokens those that may fit are explained first`() throws {
+    @Test func `of more tokens than are explained the answer is among them`() throws {
         let rows = (0..<60).map { JSONValue.accessToken("a\($0)", "s\($0)", expiresIn: 3_600 + $0) }
         let fixture = try TestStore(.cache(accessTokens: rows, accounts: [.account()]))
         let query = TokenQuery(account: Fixture.account, clientID: "cid", scope: "s0")

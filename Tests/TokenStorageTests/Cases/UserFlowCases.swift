@@ -1,8 +1,10 @@
+import Database
 import OAuth
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// Each user flow of Azure AD B2C has accounts of its own, also where neither an id nor the issuer names it.
 @Suite(.onBothEngines)
@@ -82,6 +84,15 @@ struct UserFlowCases {
         try fixture.signIn(Self.response("r4", flow: "b2c_1_edit"), at: Self.authority("b2c_1_edit"))
         #expect(try fixture.store.accounts().compactMap(\.userFlow).sorted() == Self.flows)
         #expect(try fixture.store.refreshTokens(of: account, client: Fixture.client).map(\.secret) == [Secret("r3")])
+    }
+
+    @Test func `an account of before whose row is damaged stops no sign-in`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(Self.response("r1"), at: Self.issuer)
+        try fixture.store.withWriter { try $0.connection.execute("UPDATE tenant_profile SET username = 'altered'") }
+        try fixture.signIn(Self.response("r2", flow: "b2c_1_susi"), at: Self.authority("b2c_1_susi"))
+        let found = try fixture.store.accounts(matching: .userFlow("b2c_1_susi"))
+        #expect(found.map(\.id.homeAccountID) == ["o1-b2c_1_susi"])
     }
 
     @Test func `an id that ends like one of a user flow is another user's where none was asked`() throws {

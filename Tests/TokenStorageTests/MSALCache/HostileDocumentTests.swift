@@ -6,8 +6,8 @@ import Testing
 
 @testable import TokenStorage
 
-/// Documents that are made to take time, of which all who use the store have less: by their size alone they take seconds,
-/// by its square many minutes.
+/// Documents that are made to take time, which others then wait for: by their size alone they take seconds, by its square
+/// many minutes.
 @Suite(.aboutFiles("a server takes them alike"))
 struct HostileDocumentTests {
     /// Members with names of their own.
@@ -50,6 +50,34 @@ struct HostileDocumentTests {
         #expect(try fixture.store.check() == [])
     }
 
+    @Test func `entries of long paths that an earlier version made are no damage`() throws {
+        let name = String(repeating: "n", count: 2_000)
+        let payload = Fixture.claims().with(["deep": .object(JSONValue.Object(Self.members(2, name)))])
+        let fixture = try TestStore(.cache(idTokens: [.idToken(payload)], accounts: [.account()]))
+        func add(_ entries: [ClaimIndex.Entry]) throws {
+            try fixture.store.write { session in
+                for entry in entries {
+                    try session.connection.run(
+                        "INSERT INTO claim_index (name_hash, value_hash, id_token_id) VALUES (?1, ?2, 1)",
+                        .blob(entry.name),
+                        .blob(entry.value)
+                    )
+                }
+            }
+        }
+        let claims = try IDToken(decoding: Secret(Fixture.idToken(payload))).claims
+        let (known, all) = try fixture.store.write { session in
+            let index = ClaimIndex(try session.currentSealer())
+            return (index.entries(of: claims), index.entries(of: claims, longest: .max))
+        }
+        let long = Set(all).subtracting(known)
+        #expect(long.count == 2)
+        try add(Array(long))
+        #expect(try fixture.store.check() == [])
+        try add([ClaimIndex.Entry(name: [1], value: [2])])
+        #expect(try fixture.store.check().count == 1)
+    }
+
     @Test func `an entry of many fields is taken twice and goes out again`() throws {
         let fields = Self.members(30_000, "x")
         let row = JSONValue.Object((JSONValue.accessToken("a", "s1").object?.members ?? []) + fields)
@@ -76,5 +104,10 @@ struct HostileDocumentTests {
         try removal.run(fixture.store)
         #expect(try fixture.export()["RefreshToken"] == .null)
         #expect(try fixture.export()["AppMetadata"] == ["another", "one"])
+        // One that was altered is for a check to tell, and keeps nobody from signing out.
+        try fixture.take(.cache(accessTokens: [.accessToken("a", "s1")], accounts: [.account()]))
+        try fixture.store.withWriter { try $0.connection.execute("UPDATE foreign_entry SET entry = x'00'") }
+        try removal.run(fixture.store)
+        #expect(try fixture.store.accounts().isEmpty)
     }
 }
