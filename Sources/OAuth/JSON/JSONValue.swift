@@ -44,25 +44,6 @@ public enum JSONValue: Sendable {
             }
         }
 
-        /// The members of both; where a name is in both, the value of `newer`.
-        ///
-        /// Takes time in proportion to both, unlike one assignment after the other.
-        package func merging(_ newer: Object) -> Object {
-            var merged = self
-            // By bytes: to hash a text takes quadratic time on combining marks.
-            var places = Dictionary(zip(members.lazy.map { [UInt8]($0.name.utf8) }, members.indices)) { $1 }
-            for (name, value) in newer.members {
-                let place = places[[UInt8](name.utf8), default: merged.members.count]
-                if place == merged.members.count {
-                    places[[UInt8](name.utf8)] = place
-                    merged.members.append((name, value))
-                } else {
-                    merged.members[place].value = value
-                }
-            }
-            return merged
-        }
-
         /// Whether it has no member.
         public var isEmpty: Bool { members.isEmpty }
     }
