@@ -113,7 +113,7 @@ package struct ClientInfo: Hashable, Sendable {
         return info
     }
 
-    /// The id of a user at a user flow of Azure AD B2C; nil where there is no other than `uid`.
+    /// The id of a user at a user flow of Azure AD B2C; nil where `uid` names one already, or the flow is none of its.
     static func name(of uid: String, at userFlow: String?) -> String? {
         guard let userFlow = userFlow?.folded, userFlow.utf8.starts(with: "b2c_1".utf8),
             Self.userFlow(ofUID: uid) == nil

@@ -104,7 +104,7 @@ struct HostileDocumentTests {
         try removal.run(fixture.store)
         #expect(try fixture.export()["RefreshToken"] == .null)
         #expect(try fixture.export()["AppMetadata"] == ["another", "one"])
-        // One that was altered is for a check to tell, and keeps nobody from signing out.
+        // An entry that was altered keeps nobody from signing out; a check tells of it.
         try fixture.take(.cache(accessTokens: [.accessToken("a", "s1")], accounts: [.account()]))
         try fixture.store.withWriter { try $0.connection.execute("UPDATE foreign_entry SET entry = x'00'") }
         try removal.run(fixture.store)
