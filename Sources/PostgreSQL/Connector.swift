@@ -9,9 +9,8 @@ struct Connector {
 
     /// Connects to the first host that accepts, of the kind that the address asks for, and that `judge` lets pass.
     func connect(_ judge: (Pipeline) throws(PostgreSQLError) -> Void) throws(PostgreSQLError) -> Pipeline {
-        let targets: [ServerAddress.Target] = address.target == .preferStandby ? [.standby, .any] : [address.target]
         let hosts = address.hosts.flatMap { host in places(of: host).map { (host, $0) } }
-        let tries = targets.flatMap { target in hosts.map { (host: $0.0, place: $0.1, target: target) } }
+        let tries = address.targets.flatMap { target in hosts.map { (host: $0.0, place: $0.1, target: target) } }
         let end = ContinuousClock.now + options.connectLimit
         var failures: [PostgreSQLError] = []
         for (index, next) in tries.enumerated() {
@@ -177,6 +176,8 @@ struct Connector {
         if let path = passwords.path, passwords.isPassedOver { settings["passfile"] = path + "/none" }
         parameters += settings.map { ($0.key, $0.value) }
         parameters += address.secrets.map { ($0.key, $0.value.text) }
+        // Where there is none, OpenSSL would ask for that of an encrypted key at the terminal, and wait for ever.
+        if address.secrets["sslpassword"]?.text.isEmpty ?? true { parameters.append(("sslpassword", " ")) }
         return parameters
     }
 }

@@ -77,6 +77,10 @@ extension PostgreSQLError {
         package static let wrongKindOfServer = Code(rawValue: "wrong kind of server")
 
         package static let cannotConnectNow = Code(rawValue: "57P03")
+        /// A session that the server ended, as when it stops.
+        package static let adminShutdown = Code(rawValue: "57P01")
+        /// A session that ended with another one's process.
+        package static let crashShutdown = Code(rawValue: "57P02")
         package static let characterNotInRepertoire = Code(rawValue: "22021")
         package static let connectionFailure = Code(rawValue: "08006")
         package static let deadlockDetected = Code(rawValue: "40P01")

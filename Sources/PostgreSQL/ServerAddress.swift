@@ -18,6 +18,7 @@ package struct ServerAddress: Hashable, Sendable {
     package let schema: String
     package let pooler: Pooler
     package private(set) var target: Target
+    private var isForWriting = false
     /// How long one host may take to accept a connection.
     package let connectPatience: Duration
     /// Settings of libpq that are passed on as they are.
@@ -88,8 +89,12 @@ package struct ServerAddress: Hashable, Sendable {
         self.settings = settings.values
     }
 
-    /// The address for a program that writes, too, to which a standby is of no use.
-    package var forWriting: ServerAddress { writable(insteadOf: [.preferStandby]) }
+    /// The address for a program that writes, too: to it a standby is of little use, or of none.
+    package var forWriting: ServerAddress {
+        var address = writable(insteadOf: [.preferStandby])
+        address.isForWriting = true
+        return address
+    }
 
     /// The address for reading what decides a write, which a standby may not have yet.
     package var forDeciding: ServerAddress { writable(insteadOf: [.preferStandby, .any]) }
@@ -99,6 +104,18 @@ package struct ServerAddress: Hashable, Sendable {
         if targets.contains(target) { address.target = .readWrite }
         return address
     }
+
+    /// The kinds of server to try, one behind the other.
+    var targets: [Target] {
+        switch target {
+        case .preferStandby: [.standby, .any]
+        case .any where isForWriting: [.readWrite, .any]
+        default: [target]
+        }
+    }
+
+    /// Whether no server that can be written to will do.
+    package var isOnlyRead: Bool { [.standby, .readOnly].contains(target) }
 
     /// Whether a connection may be one to a standby.
     package var mayBeStandby: Bool { ![.readWrite, .primary].contains(target) }

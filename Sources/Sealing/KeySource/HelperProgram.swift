@@ -22,7 +22,9 @@ struct HelperProgram {
             throw .unusableSource("'\(path)' is not an absolute path", .correct("write the path in full"))
         }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw failure("is not there") }
+        guard stat(path, &status) == 0 else {
+            throw failure("is not there", .correct("install it, or correct the path of the key source"))
+        }
         guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else { throw failure("is not a program") }
         try requireOwn(path)
         // Behind a symbolic link other directories lead to the program.
@@ -84,8 +86,8 @@ struct HelperProgram {
         return try body()
     }
 
-    private func failure(_ problem: String) -> SealingError {
-        .keyUnavailable("the program \(path) \(problem)", .correct("try it by hand"))
+    private func failure(_ problem: String, _ remedy: Remedy = .correct("try it by hand")) -> SealingError {
+        .keyUnavailable("the program \(path) \(problem)", remedy)
     }
 
     /// Starts the program with its whole input in a pipe.

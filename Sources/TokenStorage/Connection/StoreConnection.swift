@@ -260,7 +260,7 @@ package final class StoreConnection {
                     throw TokenStoreError.lostKeys(at: location)
                 }
                 // A new id: a process that has not noticed the purge must not take it for the one it knows.
-                try connection.insertDataKey(DataKey(id: DataKey.newID), under: key, storeID: header.storeID, at: now)
+                try connection.insertDataKey(DataKey(id: DataKey.newID()), under: key, storeID: header.storeID, at: now)
                 try setKeySource(source, parameters)
                 use.begin()
             }

@@ -2,6 +2,21 @@ import Database
 import OAuth
 public import Sealing
 
+/// What a rekey did.
+public struct RekeyReport: Sendable {
+    /// How many values were sealed anew; none when only the key source changed.
+    public let resealed: Int
+
+    /// Where the key comes from now.
+    public let keySource: String
+
+    /// Whether this finished an earlier rekey that was cut off.
+    public let resumed: Bool
+
+    /// What is left for a person to do, a sentence without a full stop; nil if nothing is.
+    public let note: String?
+}
+
 extension TokenStore {
     /// Seals everything anew under a new data key, or, given a `source`, wraps the data keys under a key from there.
     ///
@@ -44,17 +59,6 @@ extension TokenStore {
                     note: notes.isEmpty ? nil : notes.joined(separator: "; ")
                 )
             }
-        }
-    }
-
-    /// Makes sure, as far as it can be known, that ``rekey(to:afterLeak:progress:)`` will have a key from `source`;
-    /// makes none, and asks nobody.
-    package static func requireUsable(_ source: KeySource, at location: StoreLocation, options: StoreOptions) throws {
-        try TokenStoreError.translating(at: location) {
-            if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
-            if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
-            let directory = location.path?.directory ?? ""
-            try source.requireUsable(options.keyContext(directory: directory, storeID: NewStore.randomID(), [:]))
         }
     }
 
@@ -177,15 +181,10 @@ extension StoreConnection {
     }
 
     private func addDataKey(under key: KeyEncryptionKey) throws {
-        let last = try connection.lastDataKeyID()
-        // The header of a sealed value names its key in four bytes.
-        guard let id = UInt32(exactly: last + 1) else {
-            throw TokenStoreError.storage(
-                "the store has used up its key ids",
-                .moveStore("export it and import it into a new one")
-            )
-        }
-        let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
+        let dataKey = DataKey(
+            id: DataKey.newID(besides: try connection.dataKeyIDs()),
+            replacesOlder: try keys().hasUnbound
+        )
         try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
     }
 
@@ -228,12 +227,7 @@ extension StoreConnection {
         let old = try keySource()
         let ring = try keys()
         return try source.create(keyContext([:])) { key, parameters, use in
-            guard !afterLeak || key.id != ring.keyEncryptionKey.id else {
-                throw TokenStoreError.invalidArgument(
-                    "\(source) holds the key that the store has now",
-                    .changeKey("if that leaked, name a source with another one", to: "file:PATH")
-                )
-            }
+            guard !afterLeak || key.id != ring.keyEncryptionKey.id else { throw TokenStoreError.leakedKey(source) }
             try write {
                 try rewrapKeys(from: ring, under: key)
                 if afterLeak { try addDataKey(under: key) }
@@ -273,7 +267,7 @@ extension StoreConnection {
     /// Whether a rekey after a leak has changed both keys, this source's being the new one, and was cut off then.
     ///
     /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
-    private func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
+    func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
         try reloadKeys()
         let recorded = try StoreHeader(connection, at: location).keySource
         guard try connection.dataKeyCount() > 1, try KeySource(parsing: recorded) == source else { return false }

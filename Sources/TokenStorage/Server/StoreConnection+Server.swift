@@ -71,14 +71,14 @@ extension StoreConnection {
                     }
                     unsettled = UnsettledCommit(witness: witness, result: finished)
                 }
-                guard Self.mayRepeat(after: error, &collisions), ContinuousClock.now < end else {
+                guard mayRepeat(after: error, &collisions), ContinuousClock.now < end else {
                     // That it happened is known where only a standby may not have it.
                     let isKnown = unsettled == nil || error.code == .notReplicated
                     throw isKnown ? error : TokenStoreError(unsettled: error, at: location)
                 }
                 if error.isPassing { willRetry?(error) }
                 pauses.next(until: end)
-                isLost = error.state != .usable
+                isLost = error.state != .usable || error.code == .readOnlyTransaction
             }
         }
     }
@@ -112,10 +112,11 @@ extension StoreConnection {
     private static let collisionLimit = 8
 
     /// Whether a transaction may succeed when it begins again, as far as one error tells.
-    private static func mayRepeat(after error: PostgreSQLError, _ collisions: inout Int) -> Bool {
+    private func mayRepeat(after error: PostgreSQLError, _ collisions: inout Int) -> Bool {
+        if error.code == .readOnlyTransaction, location.address?.isOnlyRead == true { return false }
         guard error.isCollision, !error.code.isRetryable else { return error.code.isRetryable || error.isPassing }
         collisions += 1
-        return collisions < collisionLimit
+        return collisions < Self.collisionLimit
     }
 
     /// Has the other nodes told what was changed, behind the commit: in it, all commits of the server would wait for
@@ -200,8 +201,10 @@ extension StoreConnection {
         """
     )
 
+    /// Takes another connection in place of one that is lost, or leads to a server that cannot be written to.
     private func reconnect(until end: ContinuousClock.Instant) throws {
         guard let reconnects else { return }
+        if case .server(let server) = connection.engine { server.close() }
         var pauses = Pauses()
         while true {
             do {

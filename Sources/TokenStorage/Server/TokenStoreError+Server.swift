@@ -133,6 +133,8 @@ extension TokenStoreError {
         _ problem: String
     ) -> TokenStoreError {
         switch error.code {
+        case .certificate where error.message.contains("could not load private key file"):
+            access(problem, "correct sslkey, or give its passphrase as sslpassword")
         case .certificate where error.message.contains("private key file"):
             access(problem, "correct sslkey, or have the file readable by its owner alone (chmod 600)")
         case .certificate:
@@ -175,7 +177,7 @@ extension TokenStoreError {
                 "no server of \(location) is a standby now (\(error.message))",
                 .correct("correct target_session_attrs in the address, or try again later")
             )
-        case .readOnlyTransaction where [.standby, .readOnly].contains(location.address?.target):
+        case .readOnlyTransaction where location.address?.isOnlyRead == true:
             TokenStoreError(
                 .unreachable,
                 "\(location) asks for a server that is only read (\(error.message))",
@@ -225,8 +227,12 @@ extension PostgreSQLError {
         return state != .usable || isShort || Self.passing.contains(code)
     }
 
-    /// Whether a server has answered that it is full, or starts, so that its address is not wrong.
-    var isOfBusyServer: Bool { code == .tooManyConnections || code == .cannotConnectNow }
+    /// Whether a server has answered that it is full, starts or ends its sessions, so that its address is not wrong.
+    var isOfBusyServer: Bool { Self.ofBusyServer.contains(code) }
+
+    private static let ofBusyServer: Set<Code> = [
+        .tooManyConnections, .cannotConnectNow, .adminShutdown, .crashShutdown,
+    ]
 
     private static let lasting: Set<Code> = [.diskFull, .protocolViolation, .limitExceeded]
 

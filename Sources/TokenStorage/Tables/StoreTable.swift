@@ -142,7 +142,7 @@ extension Connection {
         )
         // A process that has not noticed that a store was made anew must not take its key for the one it knows; a file
         // shows that by its identity.
-        let id = isServer ? DataKey.newID : 1
+        let id = isServer ? DataKey.newID() : 1
         try insertDataKey(DataKey(id: id, format: schema.format), under: store.key, storeID: store.id, at: now)
     }
 
@@ -195,8 +195,16 @@ extension StoreConnection {
 // MARK: - Data keys
 
 extension DataKey {
-    /// An id that no data key has had, in this store or in one whose place it took.
-    static var newID: UInt32 { .random(in: 1 << 16..<1 << 31) }
+    /// An id that no data key has had, in this store or in one whose place it took, and none of `others` has.
+    ///
+    /// A process knows a key by its id. Where older rows were put back since, the next id in order could be one that the
+    /// process knows as that of another key.
+    static func newID(besides others: [UInt32] = []) -> UInt32 {
+        while true {
+            let id = UInt32.random(in: 1 << 16..<1 << 31)
+            if !others.contains(id) { return id }
+        }
+    }
 }
 
 /// A data key as the store holds it.
@@ -257,8 +265,6 @@ extension Connection {
     }
 
     func currentDataKeyID() throws -> Int64? { try integer("SELECT id FROM data_key WHERE is_current = 1") }
-
-    func lastDataKeyID() throws -> Int64 { try integer("SELECT max(id) FROM data_key") ?? 0 }
 
     func wrappedDataKey(_ id: UInt32) throws -> [UInt8]? {
         try first("SELECT wrapped FROM data_key WHERE id = ?1", .integer(Int64(id))) { $0.blob(0) }

@@ -21,7 +21,8 @@ struct ResponseIdentity {
 
     /// - Throws: `IDTokenError` if the response has an ID token that cannot be decoded, ``MismatchedAccount`` if that
     ///   and the `client_info` name two users or the account is of another user flow than was asked, ``UnfitText`` if a
-    ///   name by which rows are found cannot be stored.
+    ///   name by which rows are found cannot be stored, ``TokenStoreError/Code/invalidArgument`` if a session came from
+    ///   an OpenID provider that names no user.
     init(_ response: TokenResponse, request: TokenRequest) throws {
         let idToken = try response.idToken.map { secret throws(IDTokenError) in try IDToken(decoding: secret) }
         let clientInfo = ClientInfo(response, to: request, claims: idToken?.claims)
@@ -33,6 +34,14 @@ struct ResponseIdentity {
             request.grant != .refreshToken || idToken?.claims.addressableUserFlow == asked
         {
             throw MismatchedAccount()
+        }
+        // Microsoft's answers name the user always; what names none is a token of the client itself.
+        let isOfSession = response.refreshToken != nil && ![.refreshToken, .clientCredentials].contains(request.grant)
+        if account == nil, isOfSession, request.authority.issuer != nil {
+            throw TokenStoreError.invalidArgument(
+                "the answer has a refresh token and names no account: there is no ID token in it",
+                .correct("ask for the scope openid")
+            )
         }
         self.idToken = idToken
         self.clientInfo = clientInfo

@@ -60,11 +60,12 @@ struct BackupCommand: ParsableCommand {
         isReplacing: Bool,
         on console: Console
     ) throws {
+        defer { if let advice = adviceOnLostKey(backup, path) { console.note(advice) } }
         if arguments.json {
             return try console.document {
                 $0.member("dryRun", dryRun)
                 $0.member("replaces", isReplacing)
-                $0.members(of: backup, directory: path.directory)
+                $0.members(of: backup, keyFile: keyFile(of: backup, path))
             }
         }
         let accounts = backup.accounts.counting("account")
@@ -73,38 +74,59 @@ struct BackupCommand: ParsableCommand {
             try console.line("\(verb) \(backup.path) with \(accounts)".printable)
         } else if !console.isQuiet {
             try console.line("backed up \(accounts) to \(backup.path)".printable)
-            if let key = backup.keyAdvice(directory: path.directory) { try console.line(key.printable) }
+            if let key = keyAdvice(backup, path) { try console.line(key.printable) }
         }
         try console.output.flush()
     }
-}
 
-extension StoreBackup {
-    /// Which key opens the backup, and what to do about it; nil if nothing is sealed in it.
-    func keyAdvice(directory: String) -> String? {
-        guard let keyID else { return nil }
+    private func keyFile(of backup: StoreBackup, _ path: StorePath) -> String? {
+        backup.keyFile(of: [arguments.key, backup.keySource].compactMap(\.self), directory: path.directory)
+    }
+
+    /// What to do where the key file has another key than the one that opens the backup, or is not there.
+    private func adviceOnLostKey(_ backup: StoreBackup, _ path: StorePath) -> String? {
+        let source = arguments.key ?? backup.keySource
+        guard let keyID = backup.keyID, keyFile(of: backup, path) == nil,
+            let file = source.filePath(directory: path.directory)
+        else { return nil }
+        return "\(file) does not have the key (\(keyID)) that opens the backup; find it before you rely on the backup"
+    }
+
+    /// Which key opens the backup, and what to do about it; nil if nothing is sealed in it, or the key is not there.
+    private func keyAdvice(_ backup: StoreBackup, _ path: StorePath) -> String? {
+        guard let keyID = backup.keyID else { return nil }
         let key = "(\(keyID))"
-        if let file = keySource.filePath(directory: directory) {
+        if let file = keyFile(of: backup, path) {
             return "the key file \(file) \(key) opens it; keep a copy of that too, in another place"
         }
-        return switch keySource.kind {
+        let source = arguments.key ?? backup.keySource
+        guard source.filePath(directory: path.directory) == nil else { return nil }
+        return switch source.kind {
         case .passphrase: "the passphrase of the store opens it"
         case .environment: "the key in TOKENSTORE_KEY \(key) opens it; keep a copy of that too, in another place"
-        case .credential: "the key of \(keySource) \(key) opens it; keep a copy of that too, in another place"
-        case .command: "the program of \(keySource) unwraps the key \(key) that opens it, and so has to stay available"
+        case .credential: "the key of \(source) \(key) opens it; keep a copy of that too, in another place"
+        case .command: "the program of \(source) unwraps the key \(key) that opens it, and so has to stay available"
         case .file, .keychain, .secretService:
             "the key in the keyring of this user \(key) opens it, so keep a copy of the keyring too"
         }
     }
 }
 
+extension StoreBackup {
+    /// The key file of one of `sources` that opens the backup; nil where none of them has its key.
+    func keyFile(of sources: [KeySource], directory: String) -> String? {
+        guard let keyID else { return nil }
+        return sources.first { $0.fileKeyID(directory: directory) == keyID }?.filePath(directory: directory)
+    }
+}
+
 extension JSONOutput {
     /// Writes the members of a backup.
-    mutating func members(of backup: StoreBackup, directory: String) {
+    mutating func members(of backup: StoreBackup, keyFile: String?) {
         member("file", backup.path)
         member("accounts", backup.accounts)
         member("keySource", backup.keySource.description)
-        member("keyFile", backup.keySource.filePath(directory: directory))
+        member("keyFile", keyFile)
         member("keyId", backup.keyID)
     }
 }

@@ -21,7 +21,10 @@ struct HistoryCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Entries of this account only.", valueName: "account"))
+    @Argument(
+        help: ArgumentHelp("Entries of this account only.", valueName: "account"),
+        completion: StoreCompletion.of(.account)
+    )
     var account: String?
 
     @Option(help: ArgumentHelp("Show no more than this.", valueName: "count"))

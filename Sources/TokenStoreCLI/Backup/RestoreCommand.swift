@@ -102,7 +102,7 @@ private struct RestoreReport {
     }
 
     func write(_ arguments: StoreArguments, isDone: Bool, on console: Console) throws {
-        if arguments.json { return try document(isDone: isDone, on: console) }
+        if arguments.json { return try document(arguments.key, isDone: isDone, on: console) }
         guard !isDone || !console.isQuiet else { return }
         for line in isDone ? done : planned { try console.line(line.printable) }
         try console.output.flush()
@@ -124,11 +124,12 @@ private struct RestoreReport {
         return lines
     }
 
-    private func document(isDone: Bool, on console: Console) throws {
+    private func document(_ key: KeySource?, isDone: Bool, on console: Console) throws {
+        let keyFile = backup.keyFile(of: [key, backup.keySource].compactMap(\.self), directory: path.directory)
         try console.document {
             $0.member("dryRun", !isDone)
             $0.object("restored") { json in
-                json.members(of: backup, directory: path.directory)
+                json.members(of: backup, keyFile: keyFile)
                 json.array("names", restore.accounts)
             }
             if let replaced = restore.replaced {

@@ -120,11 +120,15 @@ struct RekeyCommand: ParsableCommand {
     }
 
     private func writePlan(_ options: StoreOptions, on console: Console) throws {
+        var source = arguments.key?.description
         do {
             try unlocking { options in
                 var options = options
                 options.mayReadStandby = false
-                try TokenStore.inspect(at: arguments.location, options: options)?.requireWritable()
+                guard let store = try TokenStore.inspect(at: arguments.location, options: options) else { return }
+                try store.requireWritable()
+                if leaked, let key = arguments.key { try store.requireOtherKey(from: key) }
+                source = try source ?? store.status().keySource
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
@@ -132,7 +136,7 @@ struct RekeyCommand: ParsableCommand {
         if let key = arguments.key { try TokenStore.requireUsable(key, at: arguments.location, options: options) }
         let copies = try copies(options, dryRun: true).removed
         if arguments.json {
-            try document(nil, source: arguments.key?.description, removed: copies, on: console)
+            try document(nil, source: source, removed: copies, on: console)
         } else {
             let isSealing = arguments.key == nil || leaked
             if isSealing { try console.line("would seal every value anew under a new data key") }

@@ -136,8 +136,11 @@ struct ServerFaultTests {
         #expect(unmade?.problem.contains("it is not known whether") == true, "\(unmade?.problem ?? "")")
     }
 
-    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
-    func `a program that writes passes over the standby that its address prefers`() throws {
+    @Test(
+        .disabled(if: TestCluster.isWanted, "one server of its own tells as much"),
+        arguments: ["prefer-standby", "any"]
+    )
+    func `a program that writes passes over a standby that its address allows`(target: String) throws {
         let primary = try TestServer()
         let standby = try TestServer(isStandby: true)
         defer {
@@ -149,7 +152,7 @@ struct ServerFaultTests {
         try scene.create(granting: ServerRoles(application: "trusted"))
         let hosts = "127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
         let location = try StoreLocation(
-            "postgresql://trusted@\(hosts)/tests?schema=\(scene.schema)&target_session_attrs=prefer-standby"
+            "postgresql://trusted@\(hosts)/tests?schema=\(scene.schema)&target_session_attrs=\(target)"
         )
         let store = try TokenStore.open(at: location, options: scene.options)
         try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())

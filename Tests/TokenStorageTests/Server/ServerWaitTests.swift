@@ -64,6 +64,45 @@ struct ServerWaitTests {
         }
     }
 
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"))
+    func `a server that is only read by its address is not waited for`() throws {
+        let primary = try TestServer()
+        let standby = try TestServer(following: primary)
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        var scene = try ServerScene(on: primary)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        // Longer than a test run.
+        scene.options.busyTimeout = .seconds(3_600)
+        for target in ["standby", "read-only"] {
+            let location = try StoreLocation(
+                "postgresql://trusted@127.0.0.1:\(standby.port)/tests?schema=\(scene.schema)&target_session_attrs=\(target)"
+            )
+            // The standby has the store in a moment.
+            let store = try #require(
+                try (0..<500).lazy.compactMap { _ in
+                    usleep(10_000)
+                    return try? TokenStore.open(at: location, options: scene.options)
+                }.first
+            )
+            let error = #expect(throws: TokenStoreError.self) {
+                try store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+            }
+            #expect(error?.remedy?.advice.contains("target_session_attrs=read-write") == true)
+        }
+    }
+
+    @Test func `a server that ends its sessions is there, as one that starts is`() {
+        for code in [PostgreSQLError.Code.adminShutdown, .crashShutdown, .cannotConnectNow, .tooManyConnections] {
+            let error = PostgreSQLError(code, "terminating connection due to administrator command", state: .lost)
+            #expect(error.isPassing)
+            #expect(error.isOfBusyServer)
+        }
+        #expect(!PostgreSQLError(.unreachable, "connection refused", state: .lost).isOfBusyServer)
+    }
+
     @Test func `a limit that an operator has set does not pass`() throws {
         let said = "temporary file size exceeds temp_file_limit (0kB)"
         let error = PostgreSQLError(.limitExceeded, said, state: .usable)

@@ -82,6 +82,26 @@ struct UnfitTextTests {
         #expect(try fixture.store.accounts().count == 1)
     }
 
+    @Test func `a session that names no account is refused with its answer`() throws {
+        let fixture = try TestStore()
+        let authority = try Authority(issuer: Self.openIssuer)
+        func save(_ grant: Grant) throws -> SavedTokens {
+            try fixture.store.save(
+                .new(["access_token": "a", "refresh_token": "r"]),
+                for: TokenRequest(clientID: "cid", authority: authority, scope: "s1", grant: grant)
+            )
+        }
+        for grant in [Grant.authorizationCode, .deviceCode] {
+            let error = expectError(.failure) { try save(grant) }
+            #expect(error?.code == .notStored)
+            #expect(error?.response?.refreshToken == Secret("r"))
+            #expect(error?.problem.contains("names no account") == true, "\(error?.problem ?? "")")
+        }
+        // That of the client itself is of nobody.
+        #expect(try save(.clientCredentials).account == nil)
+        #expect(try fixture.store.accounts().isEmpty)
+    }
+
     @Test(arguments: Flaw.allCases)
     func `an answer that no store takes is known without one`(flaw: Flaw) throws {
         let authority = try Authority(issuer: Self.openIssuer)

@@ -64,6 +64,19 @@ struct RekeyCommandTests {
         #expect(trial.error == outcome.error)
     }
 
+    @Test func `a dry run refuses the key that leaked`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try FileManager.default.copyItem(atPath: scratch.path("key"), toPath: scratch.path("same"))
+        for source in ["file", "file:" + scratch.path("same")] {
+            let words = ["rekey", "--leaked", "--key", source]
+            let (trial, outcome) = (try scratch.command(words + ["--dry-run"]), try scratch.command(words))
+            #expect(outcome.status == 1)
+            #expect((trial.status, trial.error, trial.output) == (outcome.status, outcome.error, ""))
+        }
+        #expect(try scratch.run("rekey", "--dry-run", "--json").json["keySource"] as? String == "file")
+    }
+
     @Test func `a dry run makes no key file`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)

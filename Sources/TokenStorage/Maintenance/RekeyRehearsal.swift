@@ -1,0 +1,38 @@
+import OAuth
+package import Sealing
+
+extension TokenStore {
+    /// Makes sure, as far as it can be known, that ``rekey(to:afterLeak:progress:)`` will have a key from `source`;
+    /// makes none, and asks nobody.
+    package static func requireUsable(_ source: KeySource, at location: StoreLocation, options: StoreOptions) throws {
+        try TokenStoreError.translating(at: location) {
+            if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
+            if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
+            let directory = location.path?.directory ?? ""
+            try source.requireUsable(options.keyContext(directory: directory, storeID: NewStore.randomID(), [:]))
+        }
+    }
+}
+
+extension StoreReading {
+    /// Makes sure, as far as it can be known, that the key from `source` is not the one that leaked; asks nobody.
+    package func requireOtherKey(from source: KeySource) throws {
+        // Others ask a person, or start a program.
+        guard [.file, .environment, .credential].contains(source.kind) else { return }
+        try read { session in
+            guard let key = try? source.load(session.keyContext([:])), try key.id == session.keys().keyEncryptionKey.id,
+                try !session.isLeftUnfinished(movedTo: source)
+            else { return }
+            throw TokenStoreError.leakedKey(source)
+        }
+    }
+}
+
+extension TokenStoreError {
+    static func leakedKey(_ source: KeySource) -> TokenStoreError {
+        .invalidArgument(
+            "\(source) holds the key that the store has now",
+            .changeKey("if that leaked, name a source with another one", to: "file:PATH")
+        )
+    }
+}
