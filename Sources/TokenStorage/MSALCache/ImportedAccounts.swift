@@ -17,8 +17,27 @@ struct ImportedTime {
     }
 }
 
-/// When the ID tokens of an account and a client were issued: those that the store had before a document, and those of
-/// the document; at any host.
+/// When the ID tokens of an account were issued: those of all its clients, by which the names of the account and of its
+/// tenants are told apart, and those of each, by which the client's own tokens are.
+struct AccountIssues {
+    private(set) var ofAllClients: ImportedIssues
+
+    /// By the client's folded id.
+    private(set) var clients: [String: ImportedIssues]
+
+    init(_ stored: [StoredIDToken]) {
+        ofAllClients = ImportedIssues(stored)
+        clients = Dictionary(grouping: stored) { $0.clientID.folded }.mapValues { ImportedIssues($0) }
+    }
+
+    mutating func add(_ issued: Int64, client: String, tenant: String) {
+        ofAllClients.add(issued, tenant: tenant)
+        clients[client, default: ImportedIssues([])].add(issued, tenant: tenant)
+    }
+}
+
+/// When ID tokens of an account were issued: those that the store had before a document, and those of the document; at
+/// any host.
 struct ImportedIssues {
     /// The newest ones that were stored, by tenant.
     private let stored: [String: Int64]

@@ -51,7 +51,17 @@ extension MSALCacheImporter {
     /// several tenants by the one that was asked last, else by their access tokens; nil where nothing tells.
     func age(of account: Int64, client: String) -> ImportedAge? {
         let client = client.folded
-        return issues[account]?[client]?.newest?.age ?? ages[account]?[client] ?? times[account]?[client]?.age
+        return issues[account]?.clients[client]?.newest?.age ?? ages[account]?[client] ?? times[account]?[client]?.age
+    }
+
+    /// The same of what it calls an account in a tenant, which has no time of its own: by the ID tokens of the tenant,
+    /// else of all, whatever client and host of the cloud they are of, as the names are those of all clients.
+    func age(of account: Int64, tenant: String) -> ImportedAge? {
+        let issues = issues[account]?.ofAllClients
+        if let time = issues?.tenants[tenant] { return time.age }
+        if let age = issues?.newest?.age { return age }
+        let found = ages[account]?.values.map(\.self) ?? []
+        return found.contains(.newer) ? .newer : found.contains(.older) ? .older : nil
     }
 
     /// The clients, folded, of whose tokens the document has older ones than the store had, and none that are newer.
@@ -67,7 +77,7 @@ extension MSALCacheImporter {
             for (client, time) in known { add(time.age, client) }
         }
         for known in issues.values {
-            for (client, issues) in known { add(issues.newest?.age, client) }
+            for (client, issues) in known.clients { add(issues.newest?.age, client) }
         }
         return Set(found.filter { $0.value == [.older] }.keys)
     }

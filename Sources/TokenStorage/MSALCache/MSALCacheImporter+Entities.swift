@@ -38,13 +38,15 @@ extension MSALCacheImporter {
             described.append(DescribedTenant(account: account, token: token, localAccountID: local))
         }
         let issued = claims?.issuedAt?.unixSeconds
-        if issued != nil { try readIssues(of: client, account: account) }
+        if issued != nil { try readIssues(of: account) }
         let (row, age) = try session.importIDToken(token, claims: claims, account: account)
         // What is not taken tells the age of nothing.
-        if let issued { issues[account]?[client.folded]?.add(issued, tenant: token.realmFold) }
+        if let issued { issues[account]?.add(issued, client: client.folded, tenant: token.realmFold) }
         if let age { ages[account, default: [:]][client.folded] = age }
         if let claims, try isHomeTenant(token.realmFold, homeAccountID, at: environment) {
-            try name(account, by: claims, age, isNamed: makesAccount)
+            // Another client may have brought newer names.
+            let time = issues[account]?.ofAllClients.tenants[token.realmFold]
+            try name(account, by: claims, time?.stored == nil ? age : time?.age, isNamed: makesAccount)
         }
         count(row, \.idTokens, account: account)
     }
@@ -85,11 +87,7 @@ extension MSALCacheImporter {
             authorityType: entity.text("authority_type").flatMap { $0.isEmpty ? nil : $0 } ?? "MSSTS",
             extra: entity.rest
         )
-        // An account has no time of its own, but is as old as the ID tokens beside it. Another library may have written
-        // another host of the same cloud, at which the store has none yet.
-        let elsewhere = issues[account]?.values.compactMap { $0.tenants[profile.realmFold]?.age } ?? []
-        let found = ages[account].map { Array($0.values) } ?? elsewhere
-        let age: ImportedAge? = found.contains(.newer) ? .newer : found.contains(.older) ? .older : nil
+        let age = age(of: account, tenant: profile.realmFold)
         let source = ProfileSource.document(age, profiles)
         let (change, row) = try session.saveTenantProfile(profile, account: account, from: source)
         profiles.add(realm, in: ProfilePlace(account: account, row: row))
@@ -191,7 +189,7 @@ extension MSALCacheImporter {
             claims: nil
         )
         // Of several tenants, the one that was asked last: a refresh token is good for all of them.
-        let issued = issues[account]?[client.folded]?.newest
+        let issued = issues[account]?.clients[client.folded]?.newest
         let issue = issued?.age ?? ages[account]?[client.folded]
         let time = issue == nil ? times[account]?[client.folded] : issued
         let age = issue ?? time?.age
@@ -230,13 +228,11 @@ extension MSALCacheImporter {
         count(isChanged, \.appMetadata, account: nil)
     }
 
-    /// Reads when the ID tokens of an account and a client were issued that the store had before this document: once,
-    /// as each of them is opened for it.
-    private mutating func readIssues(of client: String, account: Int64) throws {
-        let client = client.folded
-        guard !session.newAccounts.contains(account), issues[account]?[client] == nil else { return }
-        let stored = try session.idTokens(account, client: client, leavingOutDamaged: true)
-        issues[account, default: [:]][client] = ImportedIssues(stored)
+    /// Reads when the ID tokens of an account were issued that the store had before this document: once, as each of
+    /// them is opened for it.
+    private mutating func readIssues(of account: Int64) throws {
+        guard !session.newAccounts.contains(account), issues[account] == nil else { return }
+        issues[account] = AccountIssues(try session.idTokens(account, leavingOutDamaged: true))
     }
 
     /// Notes when an access token was stored, which tells how old the refresh token is that has no time beside it.

@@ -15,8 +15,8 @@ struct MSALCacheImporter {
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
 
-    /// When ID tokens were issued, by account and client.
-    var issues: [Int64: [String: ImportedIssues]] = [:]
+    /// When the ID tokens of the accounts that the store had were issued.
+    var issues: [Int64: AccountIssues] = [:]
 
     /// When access tokens were stored, by account and client, where no ID token tells ages.
     var times: [Int64: [String: ImportedTime]] = [:]
