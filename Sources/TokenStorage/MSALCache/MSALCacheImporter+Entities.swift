@@ -105,7 +105,8 @@ extension MSALCacheImporter {
         let secret = try entity.secret()
         let environment = try entity.environment()
         let client = try entity.requiredKey("client_id")
-        let target = try entity.required("target")
+        // An issuer may grant no scope, and MSAL for Python writes an empty one.
+        let target = try entity.required("target", takesEmpty: true)
         guard let expiresOn = entity.seconds("expires_on") else {
             throw MSALRejection("it has no expires_on that is a time, and so counts as expired")
         }

@@ -178,12 +178,12 @@ struct MSALEntity {
         rest = object
     }
 
-    /// Takes a text that has to be there and not be empty.
-    mutating func required(_ name: String) throws(MSALRejection) -> String {
+    /// Takes a text that has to be there, and may be empty if `takesEmpty`.
+    mutating func required(_ name: String, takesEmpty: Bool = false) throws(MSALRejection) -> String {
         switch rest[name] {
         case nil, .null: throw MSALRejection("it has no \(name)")
         case .string(let text):
-            guard !text.isEmpty else { throw MSALRejection("its \(name) is empty") }
+            guard takesEmpty || !text.isEmpty else { throw MSALRejection("its \(name) is empty") }
             rest[name] = nil
             return text
         case let value?: throw MSALRejection("its \(name) is \(value.kind), not text")

@@ -120,7 +120,8 @@ struct ResponseIdentity {
         var extra = JSONValue.Object()
         for name in ["name", "given_name", "middle_name", "family_name"] {
             let value = claims?.payload[name]?.text ?? further?.payload[name]?.text
-            if let value { extra[name] = .string(value) }
+            // An import takes no entry that has one in a text, of an export neither.
+            if let value, !value.utf8.contains(0) { extra[name] = .string(value) }
         }
         if let clientInfo { extra["client_info"] = .string(clientInfo.rawValue) }
         if grant != .refreshToken { extra["account_source"] = .string(grant.rawValue) }

@@ -58,6 +58,40 @@ struct RoundTripTests {
         #expect(report.rejected.isEmpty)
     }
 
+    @Test(arguments: ["", " ", nil] as [JSONValue])
+    func `a store takes every row of an export, also of a token without a scope`(scope: JSONValue) throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["scope": scope]), scope: "")
+        let document = try fixture.export()
+        #expect(document["AccessToken"].object?.members.map { $0.value["target"] } == [""])
+        #expect(try fixture.take(document).rejected == [])
+        #expect(try fixture.take(document).changes == 0)
+        let other = try TestStore()
+        #expect(try other.take(document).rejected == [])
+        for bucket in ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"] {
+            #expect(try Set(other.rows(bucket)) == Set(fixture.rows(bucket)), "\(bucket)")
+        }
+    }
+
+    @Test func `a store takes every row of an export, whatever characters a name has`() throws {
+        let fixture = try TestStore()
+        let claims = Fixture.claims([
+            "preferred_username": "a\u{0}b", "name": "A\u{0}B", "given_name": "A", "family_name": "\u{0}",
+        ])
+        try fixture.signIn(.signIn(["id_token": .string(Fixture.idToken(claims))]))
+        let document = try fixture.export()
+        let other = try TestStore()
+        #expect(try other.take(document).rejected == [])
+        #expect(try other.rows("Account").map { $0["given_name"] } == ["A"])
+        #expect(try Set(other.rows("Account")) == Set(fixture.rows("Account")))
+    }
+
+    @Test(arguments: [nil, 1] as [JSONValue])
+    func `an access token whose scope is no text is not taken in`(scope: JSONValue) throws {
+        let token = JSONValue.accessToken("a", "s1", ["target": scope])
+        #expect(try TestStore().take(.cache(accessTokens: [token])).rejected.map(\.bucket) == ["AccessToken"])
+    }
+
     @Test func `a token of type DPoP that a document has comes back`() throws {
         let token = JSONValue.accessToken("a", "s1", ["token_type": "DPoP", "key_id": "k"])
         let fixture = try TestStore(.cache(accessTokens: [token], accounts: [.account()]))
