@@ -49,11 +49,13 @@ extension StoreConnection {
             if stored.modifiedAt > token.modifiedAt { return nil }
         } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
             // One that the issuer has spent may end the session when it is used again.
-            let times = (stored.modifiedAt, token.modifiedAt)
-            let isTold = times.0 > 0 && times.1 > 0 && times.0 != times.1
+            let isTold =
+                stored.modifiedAt > 0 && token.modifiedAt > 0 && stored.modifiedAt != token.modifiedAt
             // A refresh may have brought another one since, and no ID token.
-            let isLater = times.0 == 0 || time.map { $0 > times.0 } ?? false
-            guard age == nil || isTold ? times.0 < times.1 : age == .newer && isLater else { return nil }
+            let isLater = stored.modifiedAt == 0 || time.map { $0 > stored.modifiedAt } ?? false
+            let isNewer =
+                if age == nil || isTold { stored.modifiedAt < token.modifiedAt } else { age == .newer && isLater }
+            guard isNewer else { return nil }
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
