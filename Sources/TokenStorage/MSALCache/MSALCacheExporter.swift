@@ -10,6 +10,8 @@ final class MSALCacheExporter {
     private var isFirstBucket = true
     /// The keys in the bucket, byte by byte: texts that look alike are several keys to who reads them.
     private var keys: Set<[UInt8]> = []
+    /// The number that the next entry gets whose keys are taken, by the first of them: many may have the same ones.
+    private var numbers: [[UInt8]: Int] = [:]
     private let entries: RowProgress
 
     init(
@@ -78,8 +80,7 @@ final class MSALCacheExporter {
     /// are JSON.
     private func add(_ candidates: [String], to name: String, _ write: (inout [UInt8]) -> Void) throws {
         if bucket == nil { beginBucket(name) } else { buffer.append(UInt8(ascii: ",")) }
-        let numbered = (2...).lazy.map { "\(Substring(candidates[0].utf8.dropLast()))-\($0)\"" }
-        let key = candidates.first(where: take) ?? numbered.first(where: take) ?? ""
+        let key = candidates.first(where: take) ?? takeNumbered(candidates[0])
         buffer.append(contentsOf: "\n    \(key): ".utf8)
         write(&buffer)
         try entries.advance()
@@ -89,11 +90,22 @@ final class MSALCacheExporter {
     /// Whether `key` was free; it is taken now.
     private func take(_ key: String) -> Bool { keys.insert(Array(key.utf8)).inserted }
 
+    /// Takes `key` with the first number that is free.
+    private func takeNumbered(_ key: String) -> String {
+        let (start, first) = (Substring(key.utf8.dropLast()), Array(key.utf8))
+        while true {
+            let number = numbers[first, default: 2]
+            numbers[first] = number + 1
+            let numbered = "\(start)-\(number)\""
+            if take(numbered) { return numbered }
+        }
+    }
+
     private func beginBucket(_ name: String) {
         separateBuckets()
         buffer.append(contentsOf: (name + ": {").utf8)
         bucket = name
-        keys = []
+        (keys, numbers) = ([], [:])
     }
 
     private func separateBuckets() {

@@ -88,6 +88,13 @@ struct HostileDocumentTests {
         #expect(exported.filter { $0.name.hasPrefix("x") }.count == fields.count)
     }
 
+    @Test func `entries that share their key in an export get numbers, however many they are`() throws {
+        let tokens = (0..<5_000).map { JSONValue.refreshToken("r\($0)", ["user_assertion_hash": .string("h\($0)")]) }
+        let names = try TestStore(.cache(refreshTokens: tokens)).export()["RefreshToken"].object?.members.map(\.name)
+        let key = "u1.t1-login.microsoftonline.com-refreshtoken-cid--"
+        #expect(names == [key] + (2...5_000).map { "\(key)-\($0)" })
+    }
+
     @Test func `a scope of many combining marks is a scope`() throws {
         let odd = "a" + String(repeating: "\u{301}\u{316}", count: 20_000)
         let scope = Scope([odd, "read", odd])
