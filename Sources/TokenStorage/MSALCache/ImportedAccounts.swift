@@ -203,28 +203,51 @@ struct DescribedTenant {
 /// A cache names an account by id and host alone; only its ID tokens tell issuers apart that share a host, and what an
 /// export of a store adds (``NamedIssuers``).
 struct ImportedAccounts {
-    private struct Candidate: Hashable {
-        let row: Int64
-        let realm: String
-        let client: String
+    /// What an entry names; nil stands for anything.
+    private struct Place: Hashable {
+        let realm: String?
+        let client: String?
+
+        /// This, and what says less; a tenant tells more than a client.
+        var generalized: [Place] {
+            [self, Place(realm: realm, client: nil), Place(realm: nil, client: client), Place(realm: nil, client: nil)]
+        }
     }
 
     /// What there were entries for of one id at one host.
     private struct Candidates {
         let first: Int64
-        var all: Set<Candidate> = []
 
-        /// Whether all are of one account, as nearly always.
-        var isOneAccount = true
+        /// Where the first account is; nearly always there is no other.
+        var places: Set<Place> = []
+
+        /// The account at each place, where there are several; nil where several are at one.
+        var rows: [Place: Int64?] = [:]
+
+        mutating func add(_ row: Int64, at place: Place) {
+            guard row != first || !rows.isEmpty else {
+                places.insert(place)
+                return
+            }
+            for place in places { note(first, at: place) }
+            places = []
+            note(row, at: place)
+        }
+
+        private mutating func note(_ row: Int64, at place: Place) {
+            for place in place.generalized {
+                let isAlone = rows[place].map { $0 == row } ?? true
+                rows[place] = .some(isAlone ? row : nil)
+            }
+        }
     }
 
     private var candidates: [Account.ID: Candidates] = [:]
 
     mutating func add(_ row: Int64, homeAccountID: String, environment: String, realm: String?, client: String?) {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
-        let candidate = Candidate(row: row, realm: realm?.folded ?? "", client: client?.folded ?? "")
-        candidates[key, default: Candidates(first: row)].all.insert(candidate)
-        if candidates[key]?.first != row { candidates[key]?.isOneAccount = false }
+        let place = Place(realm: realm?.folded ?? "", client: client?.folded ?? "")
+        candidates[key, default: Candidates(first: row)].add(row, at: place)
     }
 
     /// The row for an entry: of several the one of the same tenant and client, as far as the entry names them.
@@ -233,16 +256,11 @@ struct ImportedAccounts {
     func row(homeAccountID: String, environment: String, realm: String?, client: String?) throws -> Int64? {
         let key = Account.ID(issuer: environment.folded, homeAccountID: homeAccountID)
         guard let known = candidates[key] else { return nil }
-        guard !known.isOneAccount else { return known.first }
-        let greatest = known.all.map { score($0, realm, client) }.max()
-        let rows = Set(known.all.filter { score($0, realm, client) == greatest }.map(\.row))
-        guard rows.count == 1 else {
+        guard !known.rows.isEmpty else { return known.first }
+        let place = Place(realm: realm?.folded, client: client?.folded)
+        guard let known = place.generalized.lazy.compactMap({ known.rows[$0] }).first, let row = known else {
             throw MSALRejection("accounts of several issuers at its host have its id, and nothing tells which it is of")
         }
-        return rows.first
-    }
-
-    private func score(_ candidate: Candidate, _ realm: String?, _ client: String?) -> Int {
-        (candidate.realm == realm?.folded ? 2 : 0) + (candidate.client == client?.folded ? 1 : 0)
+        return row
     }
 }

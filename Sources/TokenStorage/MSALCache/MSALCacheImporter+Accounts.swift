@@ -26,7 +26,7 @@ extension MSALCacheImporter {
         }
         let known =
             try issuer != nil || claims != nil
-            ? issuer : session.knownAuthority(homeAccountID: homeAccountID, environment: environment)
+            ? issuer : places.authority(homeAccountID: homeAccountID, environment: environment)
         let identity = AccountIdentity(
             homeAccountID: homeAccountID,
             environment: environment,
@@ -34,6 +34,8 @@ extension MSALCacheImporter {
             knownAuthority: known
         )
         if let flaw = identity.issuer.keyFlaw { throw MSALRejection("its issuer \(flaw)") }
+        let count = session.newAccounts.count
+        defer { if session.newAccounts.count > count { places.add(identity) } }
         return try session.describeAccount(
             identity,
             AccountProfile(

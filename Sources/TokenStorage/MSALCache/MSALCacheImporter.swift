@@ -52,12 +52,14 @@ struct MSALCacheImporter {
     private var mended: [UnrecognizedEntry.Path: Int64] = [:]
 
     let domains: ImportedDomains
+    let places: AccountPlaces
     var persons = UserFlowPersons()
 
     init(_ session: StoreConnection, isTrial: Bool = false) throws {
         self.session = session
         self.isTrial = isTrial
         domains = ImportedDomains(session)
+        places = AccountPlaces(session)
         quarantined = try session.quarantinedEntries()
     }
 
@@ -184,7 +186,7 @@ struct MSALCacheImporter {
         let isApart = namedPorts.tellApart(value, bucket)
         // No ID token tells the port of a client's own token, or of its metadata.
         if isApart, value.object?["home_account_id"]?.text == nil { return value }
-        guard let named = try session.namingPort(value) else { return value }
+        guard let named = try session.namingPort(value, places) else { return value }
         guard let host = value.object?["environment"]?.text, let id = value.object?["home_account_id"]?.text,
             let place = named.object?["environment"]?.text.flatMap({ HostAndPort($0, usualPort: 443) })
         else { return named }

@@ -26,15 +26,15 @@ struct MSALHosts {
     private var keptOfClients: Set<[String]> = []
 
     init(_ session: StoreConnection) throws {
-        var environments: [[String]: Set<String>] = [:]
+        var environments: [String: [String: Set<String>]] = [:]
         try session.forEachEnvironmentWithPort { account, environment, hasIDToken in
             if !hasIDToken { keptOfAccounts.insert([account, environment]) }
             guard let host = Self.host(environment) else { return }
-            environments[[account, host], default: []].insert(environment)
+            environments[account, default: [:]][host, default: []].insert(environment)
         }
-        for (account, found) in environments {
-            let isAtHost = try session.hasAccount(key: account[0], environment: account[1])
-            if found.count > 1 || isAtHost { kept.formUnion(found) }
+        for (account, hosts) in environments {
+            let known = try session.environments(ofAccountsWithKey: account)
+            for (host, found) in hosts where found.count > 1 || known.contains(host) { kept.formUnion(found) }
         }
         var places: [[String]: Set<String>] = [:]
         try session.forEachEnvironmentOfClients { client, environment in
@@ -146,20 +146,24 @@ extension JSONValue {
 extension StoreConnection {
     /// An entity of an import with the port of its host, where an account with the same id is known to be at one; nil
     /// where it stays as it is.
-    func namingPort(_ entity: JSONValue) throws -> JSONValue? {
+    func namingPort(_ entity: JSONValue, _ places: AccountPlaces) throws -> JSONValue? {
         guard var object = entity.object, let host = object["environment"]?.text, !host.isEmpty else { return nil }
         let hasPort = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.last != UInt8(ascii: "]")
         guard !hasPort, !Cloud.contains(host) else { return nil }
-        let environments = try environments(host: host.folded, of: object)
+        let environments = try environments(host: host.folded, of: object, places)
         guard environments.count == 1, let environment = environments.first, environment != host else { return nil }
         object["environment"] = .string(environment)
         return .object(object)
     }
 
     /// The environments at `host` that are known for the account of an entity, or for its client where it names none.
-    private func environments(host: String, of entity: JSONValue.Object) throws -> [String] {
+    private func environments(
+        host: String,
+        of entity: JSONValue.Object,
+        _ places: AccountPlaces
+    ) throws -> Set<String> {
         if let id = entity["home_account_id"]?.text?.folded {
-            return try environments(host: host, ofAccount: id)
+            return try places.environments(host: host, ofAccount: id)
         }
         return try environments(host: host, ofClient: entity["client_id"]?.text?.folded ?? "")
     }

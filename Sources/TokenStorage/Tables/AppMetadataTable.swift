@@ -113,15 +113,20 @@ extension StoreConnection {
     }
 
     /// The environments at `host`, with a port or without, that are known of a client; both are folded.
-    func environments(host: String, ofClient client: String) throws -> [String] {
-        try connection.all(
-            """
-            SELECT DISTINCT environment FROM app_metadata
-            WHERE client_fold = ?1 AND (environment = ?2 OR substr(environment, 1, length(?2) + 1) = ?2 || ':')
-            """,
-            .text(client),
-            .text(host)
-        ) { $0.text(0) }
+    func environments(host: String, ofClient client: String) throws -> Set<String> {
+        // Two questions, each of which an index answers: a client may be known at many hosts.
+        Set(
+            try connection.all(
+                """
+                SELECT environment FROM app_metadata WHERE client_fold = ?1 AND environment = ?2 UNION ALL
+                SELECT environment FROM app_metadata WHERE client_fold = ?1 AND environment > ?3 AND environment < ?4
+                """,
+                .text(client),
+                .text(host),
+                .text(host + ":"),
+                .text(host + ";")
+            ) { $0.text(0) }
+        )
     }
 
     private static let allMetadata = SQL(SealedTable.appMetadata.selection + "ORDER BY t.id")

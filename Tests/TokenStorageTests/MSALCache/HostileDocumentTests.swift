@@ -95,6 +95,29 @@ struct HostileDocumentTests {
         #expect(names == [key] + (2...5_000).map { "\(key)-\($0)" })
     }
 
+    @Test func `accounts of many issuers of a host with one id are told apart by their clients`() throws {
+        let numbers = 0..<4_000
+        func row(_ number: Int) -> KeyValuePairs<String, JSONValue> {
+            ["environment": "id.example", "home_account_id": "1", "client_id": .string("c\(number)")]
+        }
+        let document = JSONValue.cache(
+            refreshTokens: numbers.map { .refreshToken("r\($0)", row($0)) },
+            idTokens: numbers.map { number in
+                let claims: JSONValue = ["iss": .string("https://id.example/\(number)"), "sub": "1", "aud": "cid"]
+                return .idToken(claims, row(number)).with(["realm": .string("\(number)")])
+            }
+        )
+        let fixture = try TestStore()
+        let report = try fixture.take(document)
+        #expect(report.rejected == [])
+        #expect(report.accounts == numbers.count)
+        for number in [0, 63, 64, 3_999] {
+            let account = Account.ID(issuer: "https://id.example/\(number)", homeAccountID: "1")
+            let tokens = try fixture.store.refreshTokens(of: account, client: "c\(number)")
+            #expect(tokens.map(\.secret) == [Secret("r\(number)")])
+        }
+    }
+
     @Test func `a scope of many combining marks is a scope`() throws {
         let odd = "a" + String(repeating: "\u{301}\u{316}", count: 20_000)
         let scope = Scope([odd, "read", odd])

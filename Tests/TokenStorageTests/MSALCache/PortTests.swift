@@ -88,6 +88,36 @@ struct PortTests {
         #expect(try fixture.store.status().accounts == 1)
     }
 
+    @Test func `of many accounts with one id each is found at the port of its host`() throws {
+        let numbers = 0..<100
+        func row(_ number: Int, port: String = "") -> KeyValuePairs<String, JSONValue> {
+            ["environment": .string("h\(number).example" + port), "home_account_id": "1"]
+        }
+        let document = JSONValue.cache(
+            refreshTokens: numbers.map { .refreshToken("old\($0)", row($0, port: ":8443")) },
+            idTokens: numbers.map { number in
+                let issuer = JSONValue.string("https://h\(number).example:8443/op")
+                let claims: JSONValue = ["iss": issuer, "sub": "1", "aud": "cid"]
+                return .idToken(claims, row(number, port: ":8443")).with(["realm": "op"])
+            }
+        )
+        let fixture = try TestStore(document)
+        let export = try fixture.export()
+        let hosts = export["IdToken"].object?.members.compactMap { $0.value["environment"].text }
+        #expect(Set(hosts ?? []) == Set(numbers.map { "h\($0).example" }))
+        #expect(try fixture.take(export).changes == 0)
+        let newer = numbers.map { number in
+            JSONValue.refreshToken("new\(number)", row(number)).with(["last_modification_time": .seconds(Fixture.now)])
+        }
+        #expect(try fixture.take(.cache(refreshTokens: newer)).refreshTokens == numbers.count)
+        #expect(try fixture.store.accounts().count == numbers.count)
+        for number in [0, 63, 64, 99] {
+            let account = Account.ID(issuer: "https://h\(number).example:8443/op", homeAccountID: "1")
+            let tokens = try fixture.store.refreshTokens(of: account, client: "cid")
+            #expect(tokens.map(\.secret) == [Secret("new\(number)")])
+        }
+    }
+
     @Test(arguments: ["id.example", "ID.example", "login.microsoftonline.com", "[::1]"])
     func `the usual port makes no other account`(host: String) throws {
         func document(_ environment: String) -> JSONValue {

@@ -48,6 +48,38 @@ struct SharedHostTests {
         }
     }
 
+    @Test func `an entry without its issuer is of the account at its host that the document has made`() throws {
+        let numbers = 0..<100
+        let tokens = numbers.flatMap { number -> [JSONValue] in
+            let row: KeyValuePairs<String, JSONValue> = [
+                "environment": .string("h\(number).example"), "home_account_id": "1",
+            ]
+            let issuer = JSONValue.string("https://h\(number).example/op")
+            return [
+                .refreshToken("a\(number)", row).with(["client_id": "a", "account_issuer": issuer]),
+                .refreshToken("b\(number)", row).with(["client_id": "b"]),
+            ]
+        }
+        let fixture = try TestStore(.cache(refreshTokens: tokens))
+        #expect(try fixture.store.accounts().count == numbers.count)
+        for number in numbers {
+            let account = Account.ID(issuer: "https://h\(number).example/op", homeAccountID: "1")
+            let found = try fixture.store.refreshTokens(of: account, client: "b")
+            #expect(found.map(\.secret) == [Secret("b\(number)")])
+        }
+    }
+
+    @Test func `at many hosts with one id an export names the issuers of those that share a host`() throws {
+        let fixture = try TestStore()
+        for (host, path) in [("a", "/1"), ("a", "/2"), ("b", "/1"), ("c", "/1"), ("c", "/2")] {
+            try fixture.signIn(subject: "1", atIssuer: "https://\(host).example\(path)", host + path)
+        }
+        let named = try fixture.rows("RefreshToken").compactMap { $0["account_issuer"].text }
+        let shared = ["a.example/1", "a.example/2", "c.example/1", "c.example/2"]
+        #expect(Set(named) == Set(shared.map { "https://" + $0 }))
+        #expect(try TestStore(fixture.export()).store.accounts().count == 5)
+    }
+
     @Test func `an export names no issuer where id and host tell the account`() throws {
         let fixture = try TestStore()
         try fixture.signIn(subject: "1", atIssuer: Self.host + "/a", "a")

@@ -12,42 +12,31 @@ extension StoreConnection {
         .filter { $0.id.named(homeAccountID) == $0.id }
     }
 
-    /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
-    func knownAuthority(homeAccountID: String, environment: String) throws -> String? {
-        let keys = Account.ID.keys(of: homeAccountID)
-        let known = try connection.all(
-            Self.authoritiesOfKeys,
-            .text(keys[0]),
-            .text(keys[1]),
-            .text(environment.folded)
-        ) { (authority: $0.text(0), id: $0.text(1)) }
-        .filter { Self.isAuthority($0.authority, of: environment) }
-        // Another account may have the same id but for the case of letters.
-        let exact = known.filter { $0.id.hasSameBytes(as: homeAccountID) }
-        let authorities = Set((exact.isEmpty ? known : exact).map(\.authority))
-        return authorities.count == 1 ? authorities.first : nil
+    private static let accountsOfKeys = SQL {
+        "SELECT r.id, r.authority, r.home_account_id " + rows($0) { "\($0) IN (?1, ?2)" }
     }
 
-    private static let accountsOfKeys = SQL { "SELECT r.id, r.authority, r.home_account_id " + rowsOfKeys($0) }
-    private static let authoritiesOfKeys = SQL {
-        "SELECT r.authority, r.home_account_id \(rowsOfKeys($0)) AND lower(r.environment) = ?3"
+    private static let placesOfKeys = SQL {
+        "SELECT r.authority, r.home_account_id, r.environment " + rows($0) { "\($0) >= ?1 AND \($0) < ?2" }
     }
 
-    /// The rows `r` of the accounts with one of two keys.
+    /// The rows `r` of the accounts whose key meets a condition.
     ///
     /// A file reads them by their numbers: an index may lie. A server, which keeps its indexes itself, would read all
     /// rows of one table for each of the other while it has no statistics.
-    private static func rowsOfKeys(_ dialect: Dialect) -> String {
+    private static func rows(_ dialect: Dialect, where condition: (_ key: String) -> String) -> String {
         dialect == .sqlite
-            ? "FROM account a JOIN account r ON r.id = a.id WHERE a.account_key IN (?1, ?2)"
-            : "FROM account r WHERE r.account_key IN (?1, ?2)"
+            ? "FROM account a JOIN account r ON r.id = a.id WHERE " + condition("a.account_key")
+            : "FROM account r WHERE " + condition("r.account_key")
     }
 
-    /// Whether a refresh token of a host may be sent to an authority: an issuer elsewhere was named by another
-    /// document.
-    private static func isAuthority(_ authority: String, of environment: String) -> Bool {
-        guard let issuer = WebAddress(authority) else { return true }
-        return issuer.host == HostAndPort(environment.folded, usualPort: 443)?.host
+    /// Where the accounts are that have a folded id, in any letter case.
+    fileprivate func places(ofAccounts id: String) throws -> [AccountPlace] {
+        let end = id + Account.ID.separator + "\u{10FFFF}"
+        return try connection.all(Self.placesOfKeys, .text(id), .text(end)) {
+            AccountPlace(authority: $0.text(0), homeAccountID: $0.text(1), environment: $0.text(2))
+        }
+        .filter { $0.homeAccountID.folded.hasSameBytes(as: id) }
     }
 
     /// Calls `body` with the key and environment of each account whose environment has a port, and whether it has an ID
@@ -69,35 +58,130 @@ extension StoreConnection {
         ) != nil
     }
 
+    /// The environments of the accounts with a key.
+    func environments(ofAccountsWithKey key: String) throws -> Set<String> {
+        Set(try connection.all("SELECT environment FROM account WHERE account_key = ?1", .text(key)) { $0.text(0) })
+    }
+
     /// The accounts at one host, named with its port or without, that have one id.
     ///
-    /// Two questions: over several machines no row can be asked for by what another one has.
+    /// Several questions: over several machines no row can be asked for by what another one has. But one for each id,
+    /// however many hosts have it.
     func accountsThatShareIDs() throws -> [Account.ID] {
         let shared = try connection.all(
             "SELECT account_key, lower(environment) FROM account GROUP BY 1, 2 HAVING count(*) > 1"
         ) { (key: $0.text(0), environment: $0.text(1)) }
-        return try shared.flatMap { place in
-            try connection.all(
-                "SELECT authority, home_account_id FROM account WHERE account_key = ?1 AND lower(environment) = ?2",
-                .text(place.key),
-                .text(place.environment)
-            ) { Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1)) }
+        return try Dictionary(grouping: shared) { Array($0.key.utf8) }.values.flatMap { places in
+            let environments = Set(places.map(\.environment))
+            return try connection.all(
+                "SELECT authority, home_account_id, lower(environment) FROM account WHERE account_key = ?1",
+                .text(places[0].key)
+            ) { environments.contains($0.text(2)) ? Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1)) : nil }
+            .compactMap(\.self)
+        }
+    }
+}
+
+/// Where an account is, which others may have the same id as.
+private struct AccountPlace {
+    let authority: String
+    let homeAccountID: String
+    let environment: String
+
+    /// Whether a refresh token of its host may be sent to its authority: an issuer elsewhere was named by another
+    /// document.
+    var isAtAuthority: Bool {
+        guard let issuer = WebAddress(authority) else { return true }
+        return issuer.host == HostAndPort(environment.folded, usualPort: 443)?.host
+    }
+
+    /// Whether the account is found by its id in any letter case.
+    var isFoundFolded: Bool {
+        Account.ID(issuer: authority, homeAccountID: homeAccountID).key.hasSameBytes(as: homeAccountID.folded)
+    }
+}
+
+/// Where the accounts are that have one id.
+private struct PlacesOfID {
+    private struct Name: Hashable {
+        let environment: String
+
+        /// The id as it is written; nil for the accounts that are found by it in any letter case.
+        let homeAccountID: [UInt8]?
+    }
+
+    /// By their hosts.
+    private var environments: [[UInt8]: Set<String>] = [:]
+    private var authorities: [Name: Set<String>] = [:]
+
+    init(_ places: [AccountPlace]) {
+        for place in places { add(place) }
+    }
+
+    mutating func add(_ place: AccountPlace) {
+        let environment = Array(place.environment.utf8)
+        let isAddress = environment.last == UInt8(ascii: "]")
+        let end = isAddress ? nil : environment.lastIndex(of: UInt8(ascii: ":"))
+        environments[Array(environment[..<(end ?? environment.endIndex)]), default: []].insert(place.environment)
+        guard place.isAtAuthority else { return }
+        for id in [Array(place.homeAccountID.utf8)] + (place.isFoundFolded ? [nil] : []) {
+            let name = Name(environment: place.environment.folded, homeAccountID: id)
+            authorities[name, default: []].insert(place.authority)
         }
     }
 
+    func environments(host: String) -> Set<String> { environments[Array(host.utf8)] ?? [] }
+
+    func authorities(_ homeAccountID: String, at environment: String) -> Set<String> {
+        // Another account may have the same id but for the case of letters.
+        [Array(homeAccountID.utf8), nil].lazy.compactMap {
+            authorities[Name(environment: environment.folded, homeAccountID: $0)]
+        }.first ?? []
+    }
+}
+
+/// Where the accounts are that have the ids of a document, while it is taken in.
+///
+/// No index of the store finds them by their hosts: where many have one id, all the others would be looked through for
+/// each. A reference, as each entry asks it.
+final class AccountPlaces {
+    private let session: StoreConnection
+
+    /// By the folded ids that many accounts have; a document may name many more that few have.
+    private var known: [[UInt8]: PlacesOfID] = [:]
+
+    private static let many = 64
+
+    init(_ session: StoreConnection) { self.session = session }
+
+    private func places(of id: String) throws -> PlacesOfID {
+        let key = Array(id.utf8)
+        if let places = known[key] { return places }
+        let stored = try session.places(ofAccounts: id)
+        let places = PlacesOfID(stored)
+        if stored.count >= Self.many { known[key] = places }
+        return places
+    }
+
+    /// Notes an account that the document has made.
+    func add(_ account: AccountIdentity) {
+        known[Array(account.homeAccountID.folded.utf8)]?.add(
+            AccountPlace(
+                authority: account.issuer,
+                homeAccountID: account.homeAccountID,
+                environment: account.environment
+            )
+        )
+    }
+
     /// The environments at `host`, with a port or without, of the accounts with a folded id.
-    func environments(host: String, ofAccount id: String) throws -> [String] {
-        let start = id + Account.ID.separator
-        return try connection.all(
-            """
-            SELECT DISTINCT environment FROM account
-            WHERE (account_key = ?1 OR account_key >= ?2 AND account_key < ?3)
-                AND (environment = ?4 OR substr(environment, 1, length(?4) + 1) = ?4 || ':')
-            """,
-            .text(id),
-            .text(start),
-            .text(start + "\u{10FFFF}"),
-            .text(host)
-        ) { $0.text(0) }
+    func environments(host: String, ofAccount id: String) throws -> Set<String> {
+        try places(of: id).environments(host: host)
+    }
+
+    /// The authority of the one account of this name at a host, where a document itself does not tell the issuer.
+    func authority(homeAccountID: String, environment: String) throws -> String? {
+        let authorities = try places(of: homeAccountID.folded).authorities(homeAccountID, at: environment)
+        return authorities.count == 1 ? authorities.first : nil
     }
 }
