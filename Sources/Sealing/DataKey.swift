@@ -92,12 +92,18 @@ package struct KeyEncryptionKey: Sendable {
         }
     }
 
-    /// The data key `id` of the store `storeID`.
+    /// The data key `id` of the store `storeID`; `isNamed`: whether `wrapped` has to name this key, as it always does
+    /// unless it is damaged.
     ///
     /// - Throws: ``SealingError/Code/otherKey`` when another key wrapped it,
     ///   ``SealingError/Code/unknownFormat``, or ``SealingError/Code/damagedDataKey`` when it is damaged or of
     ///   another store.
-    package func unwrap(_ wrapped: [UInt8], id: UInt32, storeID: [UInt8]) throws(SealingError) -> DataKey {
+    package func unwrap(
+        _ wrapped: [UInt8],
+        id: UInt32,
+        storeID: [UInt8],
+        isNamed: Bool = true
+    ) throws(SealingError) -> DataKey {
         let version = wrapped.first ?? SealedFormat.bound.rawValue
         let isReplacing = version == Self.replacingVersion
         guard let format = isReplacing ? .bound : SealedFormat(rawValue: version) else {
@@ -110,7 +116,9 @@ package struct KeyEncryptionKey: Sendable {
             throw .damagedDataKey(id)
         }
         let wanted = wrapped[SealedFormat.headerCount..<header.count]
-        guard wanted.elementsEqual(idBytes) else { throw .otherKey(wanted: wanted.hexadecimal, found: self.id) }
+        guard !isNamed || wanted.elementsEqual(idBytes) else {
+            throw .otherKey(wanted: wanted.hexadecimal, found: self.id)
+        }
         do {
             let box = try AES.GCM.SealedBox(combined: wrapped[header.count...])
             var plaintext = try AES.GCM.open(box, using: wrapping, authenticating: header + storeID)

@@ -132,6 +132,11 @@ extension SealingError {
         )
     }
 
+    /// A data key whose row names another key than the one that opens it.
+    package static func misnamedDataKey(_ id: UInt32) -> SealingError {
+        SealingError(.damagedDataKey, "what is stored beside data key \(id) does not name its key", .repair)
+    }
+
     /// A data key that is not the current one, without which most of the store can be read.
     package static func damagedOlderKey(_ id: UInt32) -> SealingError {
         SealingError(.damagedDataKey, "data key \(id) does not open, it is damaged or of another store", .repair)

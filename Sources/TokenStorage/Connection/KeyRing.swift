@@ -75,11 +75,26 @@ struct KeyRing: Sendable {
         sealers = reloaded
     }
 
+    /// Unwraps a data key, which names the one that opens it in two places: a flipped bit in one of them is damage, and
+    /// not another key.
     private func unwrap(_ row: WrappedDataKey) throws -> DataKey {
-        guard row.keyID == keyEncryptionKey.id else {
+        let isNamed = row.keyID == keyEncryptionKey.id
+        do {
+            let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
+            guard isNamed || isSalvage else { throw SealingError.misnamedDataKey(row.id) }
+            return key
+        } catch let error as SealingError where !isNamed && [.otherKey, .unknownFormat].contains(error.code) {
             throw SealingError.otherKey(wanted: row.keyID, found: keyEncryptionKey.id)
+        } catch let error as SealingError where error.code == .otherKey {
+            let key = try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID, isNamed: false)
+            guard isSalvage else { throw SealingError.misnamedDataKey(row.id) }
+            return key
         }
-        return try keyEncryptionKey.unwrap(row.wrapped, id: row.id, storeID: storeID)
+    }
+
+    /// A data key wrapped anew, so that its row can name the key that opens it.
+    fileprivate func rewrapped(_ row: WrappedDataKey) throws -> [UInt8] {
+        try keyEncryptionKey.wrap(unwrap(row), storeID: storeID)
     }
 
     var currentSealer: Sealer? { sealer(currentID) }
@@ -121,6 +136,15 @@ extension StoreConnection {
         if ids.isEmpty { return .openingNothing }
         try reloadKeys()
         return try keys()
+    }
+
+    /// Writes anew what the store says of its keys, once they were opened: by which key, and from which source that is.
+    func correctKeyNames() throws {
+        let ring = try keys()
+        for row in try connection.wrappedDataKeys() {
+            try connection.rewrapDataKey(row.id, ring.rewrapped(row), under: ring.keyEncryptionKey.id)
+        }
+        if !header.namesKeySource { try setKeySource(keySource(), header.keyParameters) }
     }
 
     /// Reads the data keys again, after another process has replaced them, or moved them to another key source.
@@ -171,4 +195,9 @@ extension TokenStoreError {
             location.path == nil ? .newDataKey : .startAnew
         )
     }
+}
+
+extension Remedy {
+    /// For a store that does not say where its key comes from; a repair writes it down.
+    static let nameKeySource = Remedy(.changeKey, "repair the store and name the source of its key")
 }

@@ -26,6 +26,9 @@ package final class StoreConnection {
     var header: StoreHeader { didSet { hasNews = true } }
     var keyRing: KeyRing? { didSet { hasNews = true } }
 
+    /// The tables of a file that were looked through and found sound, and of which commit.
+    var soundTables: (version: Int64, names: Set<String>) = (0, [])
+
     /// The key of the marks of accounts, once it was needed.
     var markKey: MarkKey? { didSet { hasNews = true } }
 
@@ -224,26 +227,37 @@ package final class StoreConnection {
 
     /// The recorded source, or the given one if it is of the same kind or has the key, which may have been moved.
     func keySource() throws -> KeySource {
-        let recorded = Result { try KeySource(parsing: header.keySource) }
+        let recorded = Result { try recordedKeySource() }
         guard let given = options.keySource, given != (try? recorded.get()) else { return try recorded.get() }
-        guard try given.kind == (try? recorded.get())?.kind || opensKeys(given) else {
-            let recorded = try recorded.get()
+        // Whether the given one has the key is then found out with it alone.
+        guard header.namesKeySource else { return given }
+        let source = try recorded.get()
+        guard try given.kind == source.kind || opensKeys(given) else {
             throw SealingError.keyUnavailable(
-                "the store's key comes from '\(recorded)', not from '\(given)'",
+                "the store's key comes from '\(source)', not from '\(given)'",
                 .moveKey(to: given.description)
             )
         }
         return given
     }
 
+    /// - Throws: ``TokenStoreError/Code/damaged`` where what is recorded names none.
+    func recordedKeySource() throws -> KeySource {
+        do {
+            return try KeySource(parsing: header.keySource)
+        } catch {
+            throw TokenStoreError.damaged("\(location) does not say where its key comes from", .nameKeySource)
+        }
+    }
+
     /// Whether a source that the store does not name has the key that the store is sealed under.
     private func opensKeys(_ source: KeySource) throws -> Bool {
-        let ids = Set(try connection.wrappedDataKeys().map(\.keyID))
+        let wrapped = try connection.wrappedDataKeys()
         // Why it gives no key is not what is asked.
-        guard source.kind != .passphrase, ids.count == 1, let key = try? source.load(keyContext([:])) else {
-            return false
-        }
-        return ids == [key.id]
+        guard source.kind != .passphrase, Set(wrapped.map(\.keyID)).count == 1,
+            let key = try? source.load(keyContext([:]))
+        else { return false }
+        return (try? KeyRing(key, storeID: header.storeID, unwrapping: wrapped, salvaging: true)) != nil
     }
 
     /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
@@ -251,7 +265,7 @@ package final class StoreConnection {
     /// - Throws: ``TokenStoreError/Code/damaged`` if there are sealed values, which lost their keys.
     private func makeKeys() throws -> KeyRing {
         guard !connection.isServer || makesServerKeys else { throw TokenStoreError.lostKeys(at: location) }
-        let source = try options.keySource ?? KeySource(parsing: header.keySource)
+        let source = try options.keySource ?? recordedKeySource()
         return try source.create(keyContext([:])) { key, parameters, use in
             try connection.write {
                 // Another process may have been first.

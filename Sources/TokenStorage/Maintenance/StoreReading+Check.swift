@@ -44,7 +44,8 @@ extension StoreConnection {
     private func rowProblems(_ progress: TokenStore.ProgressHandler?) throws -> [StoreProblem] {
         let rows = RowProgress(progress, total: try rowCount(SealedTable.all + Self.withHashes), unit: "rows")
         try rows.start()
-        return try moveProblems() + sharedIdentityProblems() + valueProblems(rows) + derivedProblems(rows)
+        return try keySourceProblems() + moveProblems() + sharedIdentityProblems() + valueProblems(rows)
+            + derivedProblems(rows)
     }
 
     /// What a server's tables lack or have too much of; its pages are its own to check.
@@ -53,6 +54,11 @@ extension StoreConnection {
             try connection.prepare(table.selection + "LIMIT 0").forEach([]) { _ in false }
         }
         return try serverTableProblems() + floorProblems() + keyProblems()
+    }
+
+    private func keySourceProblems() -> [StoreProblem] {
+        guard !header.namesKeySource else { return [] }
+        return [StoreProblem(location: "store", problem: "it does not say where its key comes from")]
     }
 
     /// A file without a data key gets one from the next sign-in; on a server programs may make none.

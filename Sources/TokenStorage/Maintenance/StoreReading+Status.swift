@@ -26,7 +26,7 @@ extension StoreConnection {
         if totals.accounts == 0 { try requireSoundness() }
         let entries = try unrecognizedEntryCounts()
         let keys = try connection.keyEncryptionKeyIDs()
-        let source = try KeySource(parsing: header.keySource)
+        let source = try header.namesKeySource ? recordedKeySource() : keySource()
         let hasLostKeys = keys.isEmpty && (totals.accounts > 0 || connection.isServer)
         let place = try newPlace()
         let problem: SealingError? = hasLostKeys ? Self.lostKeys : keyProblem()

@@ -44,6 +44,9 @@ package struct StoreHeader {
         return header
     }
 
+    /// Whether it says where the key comes from; a flipped bit may have made other words of that.
+    var namesKeySource: Bool { (try? KeySource(parsing: keySource)) != nil }
+
     private init(_ row: Row, userVersion: Int?) {
         (schemaVersion, readerFloor, writerFloor) = (Int(row.integer(0)), Int(row.integer(1)), Int(row.integer(2)))
         (writtenBy, storeID, keySource) = (row.text(3), row.blob(4), row.text(5))

@@ -25,12 +25,16 @@ struct TableSalvage {
         let schema = Schema.current
         try schema.apply(schema.migrations.prefix(version), to: fresh)
         return try fresh.write {
-            for table in ["store", "data_key"] { try copy(table) }
+            for table in ["store", "data_key"] { _ = try copy(table) }
             try requireKeys()
             try correctHeader()
             let session = try unlock()
             try dropLostKeys(but: session.keys().ids)
-            for table in try fresh.tables() where !["store", "data_key"].contains(table) { try copy(table) }
+            try session.correctKeyNames()
+            for table in try fresh.tables() where !["store", "data_key"].contains(table) {
+                let refused = try copy(table)
+                try takeLater(refused, of: table, session)
+            }
             try schema.apply(schema.migrations.dropFirst(version), to: fresh)
             session.header = try StoreHeader(fresh, at: session.path)
             try dropUnreadable(session)
@@ -84,16 +88,43 @@ struct TableSalvage {
         if lostKeys > 0 { note(Int(lostKeys), lostOf: "data_key") }
     }
 
-    private mutating func copy(_ table: String) throws {
+    /// Puts rows in the place of older ones of the same identity, unless they do not open.
+    ///
+    /// Once an index has lost a row, a sign-in makes another, whose id is greater. In a store of an older version the
+    /// first one stays.
+    private func takeLater(_ ids: [Int64], of table: String, _ session: StoreConnection) throws {
+        guard version == Schema.current.version, let sealed = SealedTable.all.first(where: { $0.name == table })
+        else { return }
+        let columns = try fresh.columns(of: table)
+        let row = try damaged.prepare(sealed.selection + "WHERE t.id = ?1")
+        let values = try damaged.prepare("SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE id = ?1")
+        let replace = try fresh.prepare(Self.insertion("REPLACE", table, columns))
+        let isThere = try fresh.prepare("SELECT 1 FROM \(table) WHERE id = ?1")
+        for id in ids.sorted() {
+            guard try isThere.first([.integer(id)], { _ in true }) == nil,
+                try row.first([.integer(id)], { try session.opens($0, of: sealed, 0) }) ?? false,
+                let later = try values.first([.integer(id)], { row in (0..<row.columnCount).map { row.value($0) } })
+            else { continue }
+            try replace.run(later)
+        }
+    }
+
+    private static func insertion(_ conflict: String, _ table: String, _ columns: [String]) -> String {
+        "INSERT OR \(conflict) INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
+            + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
+    }
+
+    /// - Returns: the ids of the rows that were refused because another one is in their place.
+    private mutating func copy(_ table: String) throws -> [Int64] {
         let found = try damaged.columns(of: table)
         let columns = try fresh.columns(of: table).filter(found.contains)
-        guard !columns.isEmpty else { return note(nil, lostOf: table) }
-        let insert = try fresh.prepare(
-            "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES ("
-                + columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") + ")"
-        )
+        guard !columns.isEmpty else {
+            note(nil, lostOf: table)
+            return []
+        }
+        let insert = try fresh.prepare(Self.insertion("IGNORE", table, columns))
         let hasID = columns[0] == "id"
-        var (rows, refused) = (0, 0)
+        var (rows, refused, inTheWay) = (0, 0, [Int64]())
         var interruption: (any Error)?
         let isWhole = TableReader(damaged, table: table, columns: columns).read { values in
             guard interruption == nil else { return }
@@ -106,6 +137,7 @@ struct TableSalvage {
                 try insert.run(values)
                 guard fresh.changes > 0 else {
                     refused += 1
+                    if hasID, case .integer(let id)? = values.first { inTheWay.append(id) }
                     return
                 }
                 rows += 1
@@ -122,6 +154,7 @@ struct TableSalvage {
         if let interruption { throw interruption }
         // Around damage some rows are read twice.
         if !isWhole || refused > 0 { note(isWhole ? refused : nil, lostOf: table) }
+        return inTheWay
     }
 
     /// A value of a type that the column does not have.
@@ -211,72 +244,5 @@ extension StoreConnection {
         try connection.prepare("UPDATE \(table.name) SET \(table.sealed[0]) = ?2 WHERE id = ?1").run([
             .integer(row), .blob(sealed),
         ])
-    }
-}
-
-/// Reads the rows of a table around damaged pages: from the front, from the back, and one by one between.
-private struct TableReader {
-    private let connection: Connection
-    private let table: String
-    private let columns: String
-
-    /// How many ids in a row may be without a row before a hole counts as read.
-    private static let missesAllowed = 10_000
-
-    init(_ connection: Connection, table: String, columns: [String]) {
-        self.connection = connection
-        self.table = table
-        self.columns = columns.joined(separator: ", ")
-    }
-
-    /// Calls `body` with the values of each row that can be read.
-    ///
-    /// - Returns: whether the table was read to its end without an error.
-    func read(_ body: ([Value]) -> Void) -> Bool {
-        guard columns.hasPrefix("id,") else { return scan("SELECT \(columns) FROM \(table)", body) }
-        var last: Int64 = .min
-        let isWhole = scan("SELECT \(columns) FROM \(table) ORDER BY id") { values in
-            if case .integer(let id)? = values.first { last = id }
-            body(values)
-        }
-        if isWhole { return true }
-        var first: Int64 = .max
-        _ = scan("SELECT \(columns) FROM \(table) WHERE id > \(last) ORDER BY id DESC") { values in
-            if case .integer(let id)? = values.first { first = id }
-            body(values)
-        }
-        guard last < first else { return false }
-        // Where the back cannot be read either, ids end somewhere: they are handed out one by one.
-        var id = last == .min ? 1 : last + 1
-        var misses = 0
-        guard let probe = try? connection.prepare("SELECT \(columns) FROM \(table) WHERE id = ?1") else { return false }
-        while id < first, misses < Self.missesAllowed {
-            var isFound = false
-            _ = run(probe, [.integer(id)]) { values in
-                isFound = true
-                body(values)
-            }
-            misses = isFound ? 0 : misses + 1
-            id += 1
-        }
-        return false
-    }
-
-    private func scan(_ sql: String, _ body: ([Value]) -> Void) -> Bool {
-        guard let statement = try? connection.prepare(sql) else { return false }
-        return run(statement, [], body)
-    }
-
-    private func run(_ statement: Statement, _ values: [Value], _ body: ([Value]) -> Void) -> Bool {
-        do {
-            try statement.forEach(values) { row in
-                body((0..<row.columnCount).map { row.value($0) })
-                return true
-            }
-            return true
-        } catch {
-            // Damage is what this looks for: the caller goes on around it.
-            return false
-        }
     }
 }
