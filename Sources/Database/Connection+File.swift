@@ -22,6 +22,10 @@ extension Connection {
 
     package func integrityProblems(quick: Bool) throws -> [String] { try sqlite.integrityProblems(quick: quick) }
 
+    package func integrityProblems(ofTable name: String) throws -> [String] {
+        try sqlite.integrityProblems(ofTable: name)
+    }
+
     package func bytes(at offset: Int64, count: Int) -> [UInt8]? { sqlite.bytes(at: offset, count: count) }
 
     /// Runs `body`, which may begin transactions, without looking after rows that refer to others.

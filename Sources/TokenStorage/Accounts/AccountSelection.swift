@@ -50,9 +50,10 @@ extension StoreConnection {
         return (.init(accounts), try fittingCount(taken, policy))
     }
 
-    /// Makes sure that "none fits" is not the sight of an account that was altered.
+    /// Makes sure that "none fits" is not the sight of an account that was altered, or that an index has lost.
     private func requireUnaltered() throws {
-        for row in try sound(accountRows(matching: .all, limit: Self.explained)) { _ = try account(row) }
+        try requireSoundness()
+        for row in try accountRows(matching: .all, limit: Self.explained) { _ = try account(row) }
     }
 
     private func fittingCount(_ taken: [Int64], _ policy: AccountPolicy) throws -> Int {

@@ -57,7 +57,7 @@ extension StoreReading {
         try read { session in
             try session.connection.read {
                 let selection = try session.select(policy)
-                _ = try session.sound(selection.considered)
+                if selection.fitting == 0 { try session.requireSoundness() }
                 return selection
             }
         }

@@ -43,11 +43,10 @@ extension StoreReading {
     public func summary(of account: Account.ID, withTokens: Bool = false) throws -> AccountSummary? {
         try read { session in
             try session.connection.read {
-                guard let row = try session.accountRow(account) else {
-                    try session.requireSoundness()
-                    return nil
-                }
-                return try session.summary(row, withTokens: withTokens)
+                guard let row = try session.confirmedAccountRow(account) else { return nil }
+                let summary = try session.summary(row, withTokens: withTokens)
+                if summary?.clientIDs.isEmpty ?? false { try session.requireSoundTokens() }
+                return summary
             }
         }
     }
@@ -81,25 +80,6 @@ extension StoreConnection {
             try body(summary)
         }
         return count
-    }
-
-    /// Makes sure that "no account" is not the sight of a damaged file.
-    func requireSoundness() throws {
-        guard !connection.isServer else { return }
-        let isVacant = try newestAccountRow() == 0
-        let isListed = try listsAccounts()
-        guard isVacant || !isListed else { return }
-        guard let problem = try connection.integrityProblems(quick: isVacant).first else { return }
-        throw TokenStoreError.damaged(
-            "\(path.database) is damaged (\(problem))",
-            .repair
-        )
-    }
-
-    /// What was found, which is nothing only in a sound file.
-    func sound<Found>(_ found: [Found]) throws -> [Found] {
-        if found.isEmpty { try requireSoundness() }
-        return found
     }
 }
 

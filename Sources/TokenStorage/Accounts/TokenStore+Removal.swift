@@ -33,7 +33,7 @@ extension TokenStore {
     /// was answered so: that belongs to a newer session, about which the issuer has not said anything.
     package func removeAccount(_ account: Account.ID, client: String, refused token: StoredRefreshToken) throws {
         _ = try erasing { session in
-            guard try session.accountRow(account) != nil, try session.isCurrent(token) else { return }
+            guard try session.confirmedAccountRow(account) != nil, try session.isCurrent(token) else { return }
             _ = try session.remove(account, client: client)
         }
     }
@@ -80,7 +80,7 @@ extension TokenStore {
 
     private func purgeAtOnce(_ policy: AccountPolicy, _ progress: TokenStore.ProgressHandler?) throws -> PurgeCounts {
         try removing { session in
-            let rows = try session.accountRows(matching: policy)
+            let rows = try session.sound(session.accountRows(matching: policy))
             guard !rows.isEmpty else { return PurgeCounts() }
             let accounts = RowProgress(progress, total: rows.count, unit: "accounts")
             try accounts.start()
@@ -146,7 +146,7 @@ extension StoreReading {
     /// What `TokenStore.purge(_:)` would delete.
     public func previewPurge(_ policy: AccountPolicy) throws -> PurgeCounts {
         try read { session in
-            try session.connection.read { try session.counts(of: session.accountRows(matching: policy)) }
+            try session.connection.read { try session.counts(of: session.sound(session.accountRows(matching: policy))) }
         }
     }
 }
@@ -171,6 +171,7 @@ extension StoreConnection {
     fileprivate func purge(_ rows: [Int64], afterEach: () throws -> Void = {}) throws -> PurgeCounts {
         let counts = try counts(of: rows)
         guard !rows.isEmpty else { return counts }
+        try requireAllTokensFound(of: rows)
         for row in rows { try askAheadForAccountID(row) }
         try deleteUnrecognizedEntries(of: rows.compactMap { try accountID($0) })
         for row in rows {
@@ -187,11 +188,12 @@ extension StoreConnection {
     ///
     /// - Returns: the refresh tokens that went.
     fileprivate func remove(_ account: Account.ID, client: String) throws -> [StoredRefreshToken] {
-        guard let row = try accountRow(account) else {
+        guard let row = try confirmedAccountRow(account) else {
             try keepSignOut(of: account, client: client)
             try deleteUnrecognizedEntries(of: [account], client: client)
             return []
         }
+        try requireAllTokensFound(of: [row])
         let tokens = try deletedTokens(account, clients: [client])
         try setSignInState(.signedOut, of: row, client: client)
         try deleteTokens(of: row, client: client)
@@ -205,11 +207,12 @@ extension StoreConnection {
     ///
     /// - Returns: the refresh tokens that went.
     fileprivate func wipe(_ account: Account.ID) throws -> [StoredRefreshToken] {
-        guard let row = try accountRow(account) else {
+        guard let row = try confirmedAccountRow(account) else {
             // An import may have kept tokens aside of one that it could not store.
             try deleteUnrecognizedEntries(of: [account])
             return []
         }
+        try requireAllTokensFound(of: [row])
         let clients = try clientIDs(row)
         let tokens = try deletedTokens(account, clients: clients)
         for client in try clients + signedInClients(row) { try setSignInState(.signedOut, of: row, client: client) }

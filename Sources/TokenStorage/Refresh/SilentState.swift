@@ -12,7 +12,7 @@ extension StoreReading {
         try read { session in
             try session.connection.read {
                 try session.askAheadForSilentState(query)
-                guard let row = try session.accountRow(query.account), let account = try session.account(row)
+                guard let row = try session.confirmedAccountRow(query.account), let account = try session.account(row)
                 else { return nil }
                 if let userFlow = query.authority?.userFlow { try account.requireUserFlow(userFlow) }
                 return try session.silentState(query, of: account, row: row, at: try authority(account))
@@ -45,7 +45,10 @@ extension StoreConnection {
         let state = try signInState(of: row, client: query.clientID)
         let tokens =
             try state == .signedOut || isForeign ? [] : usableRefreshTokens(query, environment: account.environment)
-        if found.usable == nil, tokens.isEmpty, state != .signedOut, !isForeign { try requireOpenableTokens(query) }
+        if found.usable == nil, tokens.isEmpty, state != .signedOut, !isForeign {
+            try requireOpenableTokens(query)
+            try requireNoUsableToken(of: query.account)
+        }
         return SilentState(
             authority: authority,
             usable: found.usable,

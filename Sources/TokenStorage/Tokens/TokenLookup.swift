@@ -32,6 +32,7 @@ extension StoreConnection {
         let tokens = try usableRefreshTokens(query)
         guard tokens.isEmpty else { return .refreshable(tokens, extended: found.extended) }
         try requireOpenableTokens(query)
+        try requireNoUsableToken(of: query.account)
         return .signInRequired(.noRefreshToken)
     }
 

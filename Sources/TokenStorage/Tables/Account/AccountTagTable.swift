@@ -45,7 +45,7 @@ extension TokenStore {
     {
         var written: [String: String]?
         return try write { session in
-            guard let row = try session.accountRow(account) else {
+            guard let row = try session.confirmedAccountRow(account) else {
                 throw TokenStoreError.invalidArgument("the account is not in the store", .correct("sign in first"))
             }
             let before = try session.tags(row)

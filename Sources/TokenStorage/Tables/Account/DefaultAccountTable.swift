@@ -37,7 +37,7 @@ extension TokenStore {
                 try session.connection.run("DELETE FROM default_account")
                 return
             }
-            guard let row = try session.accountRow(account) else {
+            guard let row = try session.confirmedAccountRow(account) else {
                 throw TokenStoreError.invalidArgument("the account is not in the store", .correct("sign in first"))
             }
             try session.chooseAccount(row)
