@@ -101,7 +101,7 @@ public final class TokenManager: Sendable {
             return result
         } catch let error as AcquisitionError {
             guard let result = fallback?.result(after: error, account: request.account) else {
-                if error.code == .timedOut { try store.requireNoHolder() }
+                if error.code == .timedOut { try await store.requireNoHolder() }
                 throw error
             }
             return try await standIn(result, for: request, after: error, called: error.word)

@@ -158,7 +158,7 @@ extension TokenManager {
         // A server that has just been waited for is not waited for again.
         if (error as? TokenStoreError)?.code == .unreachable { return false }
         do {
-            try store.requireNoHolder()
+            try store.requireNoHolder(trying: false)
             return try await store.performRead { [clientID] in
                 let isSignedOut = try $0.signInState(of: account, client: clientID) == .signedOut
                 // One that was purged has no state.

@@ -38,6 +38,13 @@ extension TokenStore {
         try await connections.reading.run { try body(self) }
     }
 
+    /// Makes sure that it is not the store which keeps a caller waiting whose time is up; who tries to write may wait for
+    /// a moment.
+    package func requireNoHolder() async throws {
+        guard location.path != nil else { return try requireNoHolder(trying: false) }
+        try await performRead { try $0.requireNoHolder() }
+    }
+
     /// Stores a whole token response in one commit, even if the task is cancelled: a rotated token is nowhere else.
     ///
     /// - Throws: ``TokenStoreError/Code/notStored`` with the response, if neither the store nor a file beside it

@@ -134,7 +134,7 @@ extension TokenStore {
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up.
     ///
     /// - Throws: ``TokenStoreError/Code/busy``; on a server ``TokenStoreError/Code/unreachable`` too.
-    package func requireNoHolder() throws { try connections.requireNoHolder() }
+    package func requireNoHolder(trying: Bool = true) throws { try connections.requireNoHolder(trying: trying) }
 
     /// Closes the connections that are not in use; the next call that needs one opens it again.
     ///

@@ -91,14 +91,14 @@ public final class StoreConnections: Sendable {
     /// Runs `body` with a connection for reading; it may read again inside.
     ///
     /// It runs again where a server's connection was lost, or another program wrote to a file that is read without
-    /// locks, unless the caller `isTold` by then what was read row by row.
+    /// locks, unless the caller `isTold` by then what was read row by row; nil: the caller does not say.
     func read<Result: Sendable>(
-        isTold: @autoclosure () -> Bool = false,
+        isTold: @autoclosure () -> Bool? = nil,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         switch engine {
         case .file(let connections): try connections.read(isTold: isTold(), body)
-        case .server(let connections): try connections.read(isTold: isTold(), body)
+        case .server(let connections): try connections.read(isTold: isTold() ?? false, body)
         }
     }
 
@@ -140,9 +140,9 @@ public final class StoreConnections: Sendable {
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up.
     ///
     /// - Throws: ``TokenStoreError/Code/busy``; on a server ``TokenStoreError/Code/unreachable`` too.
-    func requireNoHolder() throws {
+    func requireNoHolder(trying: Bool) throws {
         switch engine {
-        case .file(let connections): try connections.requireNoHolder()
+        case .file(let connections): try connections.requireNoHolder(trying: trying)
         case .server(let connections): if let error = connections.waitingCallers.serverError { throw error }
         }
     }

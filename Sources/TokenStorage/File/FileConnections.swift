@@ -64,13 +64,13 @@ final class FileConnections: Sendable {
     /// Runs `body` with a connection for reading; it may read again inside.
     ///
     /// An inspection that began without locks runs it again where another program came meanwhile, whose log and index
-    /// are there now. It does not where the caller `isTold` what was read row by row, as everyone is whose `body`
-    /// returns nothing.
+    /// are there now. It does not where the caller `isTold` what was read row by row; one who does not say is where
+    /// `body` returns nothing.
     func read<Result: Sendable>(
-        isTold: @autoclosure () -> Bool = false,
+        isTold: @autoclosure () -> Bool? = nil,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
-        func isTooLate() -> Bool { Result.self == Void.self || isTold() }
+        func isTooLate() -> Bool { isTold() ?? (Result.self == Void.self) }
         var attempts = UnlockedAttempts(at: path, within: options.busyTimeout)
         return try TokenStoreError.translating(at: path) {
             while true {
@@ -147,10 +147,21 @@ final class FileConnections: Sendable {
     /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
     /// unless another process holds the file.
     ///
+    /// The caller may also have waited for another process that waits for the file itself, of which nothing is known
+    /// here: `trying` to write for a moment shows it.
+    ///
     /// - Throws: ``TokenStoreError/Code/busy``.
-    func requireNoHolder() throws {
+    func requireNoHolder(trying: Bool) throws {
         let isWaiting = writes.withLock { $0.count > 0 && ContinuousClock.now - $0.since > Self.longestWrite }
         guard !isWaiting else { throw TokenStoreError.busy(at: path) }
+        guard trying, !isInspection else { return }
+        do {
+            try read { session in
+                try session.connection.withBusyTimeout(Self.longestWrite) { try session.connection.write {} }
+            }
+        } catch let error as TokenStoreError where error.code != .busy {
+            // What else keeps it from being written has kept nobody waiting.
+        }
     }
 
     /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.

@@ -109,6 +109,7 @@ final class BufferedOutput {
     private let descriptor: Int32
     private let name: String
     private var buffer: [UInt8] = []
+    private var hasSent = false
 
     /// Writes to `descriptor`, which errors call `name`.
     init(_ descriptor: Int32, name: String) {
@@ -145,6 +146,15 @@ final class BufferedOutput {
         wipeBuffer()
     }
 
+    /// Forgets what was written.
+    ///
+    /// - Returns: false if some of it has gone out.
+    func takeBack() -> Bool {
+        guard !hasSent else { return false }
+        wipeBuffer()
+        return true
+    }
+
     private func flushIfFull() throws {
         if buffer.count >= Self.capacity { try flush() }
     }
@@ -157,6 +167,7 @@ final class BufferedOutput {
 
     private func send(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
+        hasSent = hasSent || !rest.isEmpty
         while !rest.isEmpty {
             let slice = UnsafeRawBufferPointer(rebasing: rest)
             let count = systemWrite(descriptor, slice.baseAddress, slice.count)

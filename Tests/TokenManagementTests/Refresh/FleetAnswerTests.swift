@@ -139,17 +139,17 @@ struct FleetAnswerTests {
         code: TokenStoreError.Code
     ) async throws {
         let refresh = try await TroubledRefresh(scene())
-        try refresh.store.requireNoHolder()
+        try await refresh.store.requireNoHolder()
         async let token = refresh.run(in: trouble)
         var reason: TokenStoreError?
         while reason == nil {
             try await Task.sleep(for: .milliseconds(5))
-            do { try refresh.store.requireNoHolder() } catch let error as TokenStoreError { reason = error }
+            do { try await refresh.store.requireNoHolder() } catch let error as TokenStoreError { reason = error }
         }
         #expect(reason?.code == code)
         #expect(reason?.problem.contains("a test") == true)
         try await refresh.end()
         #expect(try await token == Secret("at-1"))
-        try refresh.store.requireNoHolder()
+        try await refresh.store.requireNoHolder()
     }
 }

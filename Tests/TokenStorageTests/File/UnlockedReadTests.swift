@@ -80,6 +80,18 @@ struct UnlockedReadTests {
         withExtendedLifetime(copy) {}
     }
 
+    @Test func `a read whose caller was told nothing yet is done again, whatever it returns`() throws {
+        let copy = try Copy()
+        let inspection = try copy.inspect()
+        var runs = 0
+        try inspection.connections.read(isTold: false) { _ in
+            runs += 1
+            if runs == 1 { try copy.write().end() }
+        }
+        #expect(runs == 2)
+        withExtendedLifetime(copy) {}
+    }
+
     @Test func `a list that was begun is not begun again, and the store is busy and not damaged`() throws {
         let copy = try Copy()
         let inspection = try copy.inspect()

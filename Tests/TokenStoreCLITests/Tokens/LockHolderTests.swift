@@ -77,6 +77,18 @@ struct LockHolderTests {
         }
     }
 
+    @Test func `a file that another process holds is busy to every caller, whatever each waits for`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            let holder = try Connection(path: scene.scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+            try holder.execute("BEGIN IMMEDIATE")
+            let outcomes = try await scene.tokens(5, "--timeout", "2")
+            #expect(outcomes.map(\.status) == [5, 5, 5, 5, 5], "\(outcomes.map(\.error))")
+            try holder.execute("ROLLBACK")
+            #expect(scene.tokenRequestCount == 0)
+            #expect(try await scene.tokens(1)[0].status == 0)
+        }
+    }
+
     @Test func `a caller with a short limit leaves a slow holder and its token alone`() async throws {
         try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(.hold(at: "token"))

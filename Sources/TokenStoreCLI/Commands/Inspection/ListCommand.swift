@@ -91,22 +91,38 @@ struct ListCommand: ParsableCommand {
         if filters.account != nil, let policy = filters.policy() { _ = try store?.account(policy) }
         var policy = filters.policy() ?? .all
         if expired { policy = policy.and(.expired) }
-        var listing: any AccountListing =
-            if arguments.json {
-                AccountDocument(console, withTokens: tokens)
-            } else {
-                try AccountTable(console, columns: chosenColumns(), asTabs: format == "tsv", withTokens: tokens)
-            }
-        var count = 0
-        try store?.forEachAccount(matching: policy, sortedBy: sort, limit: limit, withTokens: tokens) { summary in
-            count += 1
-            try listing.add(summary)
-        }
-        try listing.finish(of: count == limit ? store?.accountCount(matching: policy) ?? 0 : count)
+        let count = try list(policy, of: store, console)
         if count == 0, store != nil, limit != 0 {
             let isNarrowed = expired || !filters.isEmpty
             console.note(isNarrowed ? "no account fits; 'tokenstore list' shows all" : "the store has no account")
         }
+    }
+
+    /// Lists accounts; again where another program wrote to the store meanwhile and nothing is on the screen yet.
+    ///
+    /// - Returns: how many there were.
+    private func list(_ policy: AccountPolicy, of store: StoreInspection?, _ console: Console) throws -> Int {
+        let end = ContinuousClock.now + .seconds(arguments.timeout)
+        while true {
+            var listing = try listing(console)
+            var count = 0
+            do {
+                try store?.forEachAccount(matching: policy, sortedBy: sort, limit: limit, withTokens: tokens) {
+                    count += 1
+                    try listing.add($0)
+                }
+            } catch let error as TokenStoreError where error.code == .busy && error.remedy == .retry {
+                guard ContinuousClock.now < end, console.output.takeBack() else { throw error }
+                continue
+            }
+            try listing.finish(of: count == limit ? store?.accountCount(matching: policy) ?? 0 : count)
+            return count
+        }
+    }
+
+    private func listing(_ console: Console) throws -> any AccountListing {
+        if arguments.json { return AccountDocument(console, withTokens: tokens) }
+        return try AccountTable(console, columns: chosenColumns(), asTabs: format == "tsv", withTokens: tokens)
     }
 }
 
