@@ -244,6 +244,10 @@ public struct StorePath: Hashable, Sendable {
 
     package var log: String { database + "-wal" }
     package var sharedMemory: String { database + "-shm" }
+
+    /// Whether a log with something in it is there.
+    package var hasLog: Bool { FileStatus(log).map { $0.size > 0 } ?? false }
+
     /// Kernel locks are taken on this file, never on the database, and it is never deleted.
     package var lock: String { Self.withoutExtension(database) + ".lock" }
     /// How the names of files begin that hold answers of issuers until they are stored.

@@ -267,8 +267,9 @@ extension TokenStoreError {
         let message = error.message
         self =
             switch error.code.primary {
-            case .notADatabase where !StoreFiles(path).showsOwnDatabase:
-                .damaged("\(file) is not a token store (\(message))", .choosePath)
+            case .corrupt where !StoreFiles(path).showsOwnDatabase,
+                .notADatabase where !StoreFiles(path).showsOwnDatabase:
+                .damaged("\(file) is not a token store (\(message))", .setAside(file))
             case .corrupt, .notADatabase: .damaged("\(file) is damaged (\(message))", .repair)
             // A program breaks no constraint of the tables that it has made.
             case .generic, .constraint:

@@ -18,6 +18,8 @@ public struct Remedy: Hashable, Sendable {
         public static let startAnew = Code(rawValue: "start_anew")
         /// Name the file of the store; ``Remedy/path`` is one that would do, if there is one.
         public static let choosePath = Code(rawValue: "choose_path")
+        /// Name the file of the store, or move the file ``Remedy/path`` away, if it was that, and restore a copy.
+        public static let setAside = Code(rawValue: "set_aside")
         /// Keep the store in another place.
         public static let moveStore = Code(rawValue: "move_store")
         /// Move the store again, which goes on where the move was, or take the move back.
@@ -149,6 +151,16 @@ extension Remedy {
     /// Open the file at `path` instead.
     public static func choosePath(_ path: String) -> Remedy {
         var remedy = Remedy(.choosePath, "name the file itself, \(path)")
+        remedy.path = path
+        return remedy
+    }
+
+    /// Name the path of a store; the file at `path` may be what is left of one, and does not show it.
+    public static func setAside(_ path: String) -> Remedy {
+        var remedy = Remedy(
+            .setAside,
+            "name the path of a store, or, if this was it, move the file away and restore a backup"
+        )
         remedy.path = path
         return remedy
     }

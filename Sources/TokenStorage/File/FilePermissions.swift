@@ -18,13 +18,13 @@ struct FilePermissions {
 
     fileprivate static let move = "put the store into a separate directory"
 
-    /// Requires a directory of this user's own.
-    func checkDirectory() throws(TokenStoreError) {
+    /// Requires a directory of this user's own; `mayBeEmpty`: the file in it, which a restored store replaces.
+    func checkDirectory(mayBeEmpty: Bool = false) throws(TokenStoreError) {
         do throws(TokenStoreError) {
             try checkOwnDirectory()
         } catch {
             // Nobody is advised to change the directory of another program's file, or where there are no modes to change.
-            try refuseOtherFile()
+            try refuseOtherFile(mayBeEmpty: mayBeEmpty)
             try path.refuseUnknownFileSystem()
             throw error
         }
@@ -79,7 +79,7 @@ struct FilePermissions {
             try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
         } catch {
             // Nobody is advised to close a file of another program.
-            try refuseOtherFile()
+            try refuseOtherFile(mayBeEmpty: mayBeEmpty)
             throw error
         }
         if status.links > 1, try !takeNameOfRepair(status) {
@@ -90,10 +90,14 @@ struct FilePermissions {
         }
     }
 
-    /// Refuses a file that can be read and is that of another program.
-    private func refuseOtherFile() throws(TokenStoreError) {
+    /// Refuses a file that can be read and is that of another program, or may be.
+    private func refuseOtherFile(mayBeEmpty: Bool) throws(TokenStoreError) {
         guard let signs = FileSigns(of: path.database, keyID: nil), !signs.isDatabase else { return }
-        throw .damaged("\(path.database) is not a token store", .choosePath)
+        guard FileStatus(path.database)?.size != 0 else {
+            if mayBeEmpty { return }
+            throw .empty(path)
+        }
+        throw .damaged("\(path.database) is not a token store", .setAside(path.database))
     }
 
     /// Removes the second name that a repair of an older version gave the file before it was killed.

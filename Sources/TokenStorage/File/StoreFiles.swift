@@ -124,7 +124,7 @@ package struct StoreFiles {
         guard isThere ? isOurs(file) : isOurLog else {
             throw .damaged(
                 "\(file) does not show that it is a token store, and stays as it is",
-                .choosePath
+                .setAside(path.database)
             )
         }
     }

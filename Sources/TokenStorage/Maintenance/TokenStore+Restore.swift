@@ -100,7 +100,7 @@ private struct Restoration {
     func run() throws -> StoreRestore {
         var restore = try plan()
         if FileStatus.isAbsent(path.directory) { try StoreOpener(path: path, options: options).createDirectory() }
-        try FilePermissions(path: path, isInspection: false).checkDirectory()
+        try FilePermissions(path: path, isInspection: false).checkDirectory(mayBeEmpty: true)
         let lock = try KernelLock(.schema, of: path, timeout: options.busyTimeout)
         defer { withExtendedLifetime(lock) {} }
         try checkPlace()
@@ -121,7 +121,7 @@ private struct Restoration {
     func checkPlace() throws {
         guard !FileStatus.isAbsent(path.directory) else { return }
         let permissions = FilePermissions(path: path, isInspection: false)
-        try permissions.checkDirectory()
+        try permissions.checkDirectory(mayBeEmpty: true)
         try StoreFiles(path).requireCompanions(of: path.database)
         guard !path.hasJournal else { throw StoreFiles.inTheWay(path.journal) }
         guard try isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }

@@ -24,6 +24,7 @@ extension Remedy {
         case .purge: "run 'tokenstore purge' when it is done, which also deletes expired access tokens"
         case .allowMoreTime: "try again later or raise --timeout"
         case .choosePath: path.map { "name the file itself: --store \($0.shellWord)" } ?? "name the store with --store"
+        case .setAside: path.map(Self.settingAside) ?? advice
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
         case .undoMove:
@@ -50,6 +51,14 @@ extension Remedy {
     /// How a store on a server comes to be.
     static let makingStore =
         "make it with 'tokenstore init --key SOURCE' and a role that may create tables, or correct the address"
+
+    /// A log that is left would keep a backup from the place of the store.
+    private static func settingAside(_ file: String) -> String {
+        let names = [file] + (StorePath(file).hasLog ? [StorePath(file).log] : [])
+        let moves = names.map { "mv \($0.shellWord) \(($0 + ".aside").shellWord)" }.joined(separator: " && ")
+        return "name the store with --store, or, if this was it, move it away with '\(moves)' and restore a backup "
+            + "with 'tokenstore restore FILE'"
+    }
 
     private static let makingKey =
         "recover the database, or delete the rest with 'tokenstore purge --all' and make a new key with "

@@ -92,6 +92,7 @@ struct CopyCommand: ParsableCommand {
         case .choosePath:
             return remedy.path.map { "name the file itself: \($0.shellWord)" }
                 ?? (error.code == .noStore ? "check FROM" : "check FROM and TO")
+        case .setAside: return "check FROM and TO"
         case .moveStore: return remedy.advice
         case .undoMove where remedy.path == nil:
             let isAboutTarget = error.code == .moved

@@ -57,6 +57,27 @@ extension HintTests {
             "restore a copy, or remove it to start anew",
             then: "rm tokenstore.db; tokenstore import cache.json"
         ),
+        .init(
+            filled + "; tokenstore backup --quiet b; truncate -s 40 tokenstore.db; rm -f tokenstore.db-*",
+            "tokenstore list",
+            6,
+            "and restore a backup with 'tokenstore restore FILE'",
+            then: "eval \"$HINT\" && tokenstore restore --yes b && tokenstore claims mara@example.net"
+        ),
+        .init(
+            filled + "; tokenstore backup --quiet b; truncate -s 0 tokenstore.db; truncate -s 8192 tokenstore.db",
+            "tokenstore restore --yes b",
+            6,
+            "and restore a backup with 'tokenstore restore FILE'",
+            then: "eval \"$HINT\" && tokenstore restore --yes b && tokenstore claims mara@example.net"
+        ),
+        .init(
+            filled + "; tokenstore backup --quiet b; rm tokenstore.db*; : > tokenstore.db; chmod 644 tokenstore.db",
+            "tokenstore restore --yes b",
+            1,
+            "run 'chmod 600 ",
+            then: "eval \"$HINT\" && tokenstore restore --yes b && tokenstore claims mara@example.net"
+        ),
         .init("", "tokenstore copy nope/ new/ --yes", 1, "check FROM", then: "test ! -e nope && test ! -e new"),
         .init(
             filled + "; ln -s tokenstore.db link",

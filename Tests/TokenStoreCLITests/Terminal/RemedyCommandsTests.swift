@@ -17,6 +17,11 @@ struct RemedyCommandsTests {
             (.choosePath, "name the store with --store"),
             (.choosePath("/a b"), "name the file itself: --store '/a b'"),
             (
+                .setAside("/nowhere/a.db"),
+                "name the store with --store, or, if this was it, move it away with 'mv /nowhere/a.db "
+                    + "/nowhere/a.db.aside' and restore a backup with 'tokenstore restore FILE'"
+            ),
+            (
                 .moveStore("keep it on a local disk"),
                 "keep it on a local disk, and name that with --store or TOKENSTORE_PATH"
             ),

@@ -1,0 +1,77 @@
+import Foundation
+import OAuth
+import TestSupport
+import TestTraits
+import Testing
+import TokenStorage
+
+/// A file in which nothing shows any more that it was a store: it stays as it is, and a backup can take its place.
+@Suite(.aboutFiles("files are damaged"))
+struct UnrecognizedFileTests {
+    private static let zeros = [UInt8](repeating: 0, count: 8_192)
+
+    /// A store with a backup, in whose file `change` has made something else of the bytes.
+    private func damaged(_ mode: Int, _ change: (inout [UInt8]) -> Void) throws -> (TestStore, backup: String) {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let backup = fixture.directory.file("backup")
+        _ = try fixture.store.backUp(to: backup)
+        fixture.store.close()
+        for file in [fixture.path.log, fixture.path.sharedMemory] { unlink(file) }
+        try DamagedFile(fixture.path.database).change(change)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path.database)
+        return (fixture, backup)
+    }
+
+    private func expectRestored(_ fixture: TestStore, _ backup: String) throws {
+        _ = try TokenStore.restore(from: backup, to: fixture.path, options: fixture.options)
+        #expect(try fixture.another().accounts().count == 1)
+    }
+
+    @Test(arguments: [1, 16, 71, nil] as [Int?], [0o600, 0o644])
+    func `what does not show that it is a store is to be moved away`(count: Int?, mode: Int) throws {
+        let (fixture, backup) = try damaged(mode) { bytes in
+            if let count { bytes.removeSubrange(count...) } else { bytes = Self.zeros }
+        }
+        let (path, options) = (fixture.path, fixture.options)
+        let before = try DamagedFile(path.database).bytes()
+        let attempts: [() throws -> Void] = [
+            { _ = try TokenStore.open(at: path, options: options) },
+            { _ = try TokenStore.inspect(at: path, options: options)?.accounts() },
+            { _ = try TokenStore.repair(at: path, options: options) },
+            { _ = try TokenStore.restore(from: backup, to: path, options: options) },
+        ]
+        for attempt in attempts {
+            let error = expectError(.damaged, from: attempt)
+            #expect(error?.remedy == .setAside(path.database), "\(String(describing: error))")
+        }
+        #expect(try DamagedFile(path.database).bytes() == before)
+        try FileManager.default.moveItem(atPath: path.database, toPath: fixture.directory.file("aside"))
+        try expectRestored(fixture, backup)
+    }
+
+    @Test func `a file that shows no more than that it was a store is replaced by a backup`() throws {
+        let (fixture, backup) = try damaged(0o600) { $0.removeSubrange(72...) }
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.remedy == .repair)
+        let hopeless = expectError(.damaged) { _ = try TokenStore.repair(at: fixture.path, options: fixture.options) }
+        #expect(hopeless?.remedy == .startAnew)
+        try expectRestored(fixture, backup)
+    }
+
+    @Test(arguments: [0o600, 0o644], [0o700, 0o755])
+    func `an empty file is replaced by a backup once nobody else may use it`(mode: Int, directory: Int) throws {
+        let (fixture, backup) = try damaged(mode) { $0 = [] }
+        let files = [(fixture.directory.path, directory, 0o700), (fixture.path.database, mode, 0o600)]
+        try FileManager.default.setAttributes([.posixPermissions: directory], ofItemAtPath: fixture.directory.path)
+        let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
+        #expect(error?.remedy?.code == .restore)
+        for (file, found, wanted) in files where found != wanted {
+            let error = expectError(.failure) {
+                _ = try TokenStore.restore(from: backup, to: fixture.path, options: fixture.options)
+            }
+            #expect(error?.remedy == .restrictAccess(to: file, mode: String(wanted, radix: 8)))
+            try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: file)
+        }
+        try expectRestored(fixture, backup)
+    }
+}
