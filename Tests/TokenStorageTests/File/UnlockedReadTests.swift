@@ -4,7 +4,8 @@ import OAuth
 import TestSupport
 import TestTraits
 import Testing
-import TokenStorage
+
+@testable import TokenStorage
 
 /// A store that no program has open is read without locks; one that comes meanwhile is no damage.
 @Suite(.aboutFiles("a file is inspected without locks"))

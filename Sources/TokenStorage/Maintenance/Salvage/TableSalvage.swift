@@ -93,19 +93,36 @@ struct TableSalvage {
     /// Once an index has lost a row, a sign-in makes another, whose id is greater. In a store of an older version the
     /// first one stays.
     private func takeLater(_ ids: [Int64], of table: String, _ session: StoreConnection) throws {
-        guard version == Schema.current.version, let sealed = SealedTable.all.first(where: { $0.name == table })
+        guard !ids.isEmpty, version == Schema.current.version,
+            let sealed = SealedTable.all.first(where: { $0.name == table })
         else { return }
         let columns = try fresh.columns(of: table)
-        let row = try damaged.prepare(sealed.selection + "WHERE t.id = ?1")
-        let values = try damaged.prepare("SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE id = ?1")
         let replace = try fresh.prepare(Self.insertion("REPLACE", table, columns))
         let isThere = try fresh.prepare("SELECT 1 FROM \(table) WHERE id = ?1")
-        for id in ids.sorted() {
-            guard try isThere.first([.integer(id)], { _ in true }) == nil,
-                try row.first([.integer(id)], { try session.opens($0, of: sealed, 0) }) ?? false,
-                let later = try values.first([.integer(id)], { row in (0..<row.columnCount).map { row.value($0) } })
-            else { continue }
-            try replace.run(later)
+        for id in ids.sorted() where try isThere.first([.integer(id)], { _ in true }) == nil {
+            guard let values = try intactRow(id, of: sealed, columns, session) else { continue }
+            do {
+                try replace.run(values)
+            } catch let error as SQLiteError where error.code.primary == .constraint {
+                // It was refused for what it holds.
+            }
+        }
+    }
+
+    /// The values of a row; nil where it cannot be read or does not open.
+    private func intactRow(
+        _ id: Int64,
+        of table: SealedTable,
+        _ columns: [String],
+        _ session: StoreConnection
+    ) throws -> [Value]? {
+        do {
+            let row = try damaged.prepare(table.selection + "WHERE t.id = ?1")
+            guard try row.first([.integer(id)], { try session.opens($0, of: table, 0) }) ?? false else { return nil }
+            let all = try damaged.prepare("SELECT \(columns.joined(separator: ", ")) FROM \(table.name) WHERE id = ?1")
+            return try all.first([.integer(id)]) { row in (0..<row.columnCount).map { row.value($0) } }
+        } catch is SQLiteError {
+            return nil
         }
     }
 
