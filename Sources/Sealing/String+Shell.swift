@@ -15,10 +15,11 @@ extension String {
     /// One word of a command that is shown to a person, who may paste it into a shell.
     ///
     /// It is as it was where no shell reads anything into it, else in quotes. What a terminal would obey is written in
-    /// digits, as `$'\012'`, which bash, zsh and POSIX.1-2024 know.
+    /// digits, as `$'\012'`, which bash, zsh and POSIX.1-2024 know. So is what a shell would run or write to: a hint has
+    /// its command in quotation marks, and pasted together with them, words in quotes stand outside quotes.
     package var shellWord: String {
         if !isEmpty, utf8.allSatisfy(Self.isPlain) { return self }
-        var isShown = true
+        var isShown = !utf8.contains(where: Self.isActive)
         forEachScalar { isShown = isShown && !$1 }
         return isShown ? shellQuoted : escapedForShell
     }
@@ -27,7 +28,7 @@ extension String {
         var escaped = "$'"
         for byte in utf8 {
             switch byte {
-            case 0x20...0x7E where byte != Self.quote && byte != UInt8(ascii: "\\"):
+            case 0x20...0x7E where byte != Self.quote && !Self.isActive(byte):
                 escaped.unicodeScalars.append(Unicode.Scalar(byte))
             default:
                 let digits = String(byte, radix: 8)
@@ -38,6 +39,9 @@ extension String {
     }
 
     private static let quote = UInt8(ascii: "'")
+
+    /// Whether a shell does more with a byte outside quotes than to put words together.
+    private static func isActive(_ byte: UInt8) -> Bool { "$`;&|<>()!\\".utf8.contains(byte) }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {

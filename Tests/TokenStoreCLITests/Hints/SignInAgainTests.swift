@@ -132,7 +132,7 @@ struct SignInAgainTests {
         try scratch.fill(user)
         let outcome = try scratch.run("token", "--scope", "tasks.read", "--store", scratch.store)
         #expect(outcome.status == 4)
-        #expect(outcome.error.contains(#"--login-hint 'o'\''hara $(id)@example.net'"#), "\(outcome.error)")
+        #expect(outcome.error.contains(#"--login-hint $'o\047hara \044\050id\051@example.net'"#), "\(outcome.error)")
         #expect(outcome.error.contains("--store \(scratch.store)"), "\(outcome.error)")
     }
 

@@ -44,11 +44,39 @@ struct ShellTests {
 
     @Test(arguments: [
         ("/a/b-c_1.db", "/a/b-c_1.db"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("\u{E9}", "'\u{E9}'"),
+        ("a@b c", "'a@b c'"), (#"{"a":["b"]}"#, #"'{"a":["b"]}'"#), ("a=$(id)", #"$'a=\044\050id\051'"#),
         ("a\nb", #"$'a\012b'"#), ("\u{202E}'\\", #"$'\342\200\256\047\134'"#),
     ])
     func `a word of a command that is shown has nothing in it that a terminal obeys`(text: String, word: String) {
         #expect(text.shellWord == word)
         #expect(text.shellWord.utf8.allSatisfy { $0 >= 0x20 })
+    }
+
+    @Test(.enabled(if: UnixShell.bash.isInstalled, "needs bash"))
+    func `bash runs nothing of the words of a command pasted with its quotation marks`() throws {
+        try expectHarmless(in: .bash)
+    }
+
+    @Test(.enabled(if: UnixShell.zsh.isInstalled, "needs zsh"))
+    func `zsh runs nothing of the words of a command pasted with its quotation marks`() throws {
+        try expectHarmless(in: .zsh)
+    }
+
+    private func expectHarmless(in shell: UnixShell) throws {
+        let file = try TemporaryDirectory().file("made")
+        let texts = [
+            "$(touch OUT)", "`touch OUT`", "; touch OUT #", "'; touch OUT; '", "\n touch OUT\n", "\r\ntouch OUT\r\n",
+            "& touch OUT &", "a|touch OUT", "> OUT", "<(touch OUT)", "\\'; touch OUT; \\'", "\";touch OUT;\"",
+            #"{"a'":{"$(touch OUT)":[]}}"#, "*(e:'touch OUT':)", "o'hara $(touch OUT)", "a' b' $(touch OUT)",
+            "${IFS:=`touch OUT`}", "\u{E9}';touch OUT;'", "(touch OUT)",
+        ]
+        for text in texts {
+            let word = text.replacing("OUT", with: file).shellWord
+            for words in [word, "'it'\\''s' \(word)", "\(word) 'a b' \(word)"] {
+                _ = try shell.run("(eval \("'tokenstore x \(words)'".shellQuoted)) 2>/dev/null || true\n")
+                #expect(!FileManager.default.fileExists(atPath: file), "\(words)")
+            }
+        }
     }
 
     @Test(arguments: [
