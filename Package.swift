@@ -277,8 +277,8 @@ let package = Package(
             name: "SignInTests",
             dependencies: [
                 "HTTPTransport", "IssuerSupport", "LocalIdentityProvider", "OAuth", "OpenIDConnect", "SignIn",
-                "TestSupport", "TokenManagement", "TokenStorage", crypto, cryptoExtras, inMemoryTracing, jwtKit,
-                nioCore, nioEmbedded, tracing,
+                "TestSupport", "TestTraits", "TokenManagement", "TokenStorage", crypto, cryptoExtras, inMemoryTracing,
+                jwtKit, nioCore, nioEmbedded, tracing,
             ]
         ),
         .testTarget(

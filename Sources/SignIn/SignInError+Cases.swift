@@ -45,12 +45,10 @@ extension SignInError {
         .signIn("nothing was stored, start again when you like")
     )
 
-    /// The person cancelled, or the issuer refused: it has one code for both, and only its words tell (RFC 6749
-    /// §4.1.2.1).
+    /// The person cancelled, or the issuer refused: it has one code for both (RFC 6749 §4.1.2.1), so that its words are
+    /// the reason, in whatever language, but where it says in a code of its own that it was the person.
     package static func cancelled(_ refusal: OAuthError) -> SignInError {
-        let words = refusal.serverDescription?.lowercased() ?? ""
-        let isByPerson = ["cancel", "closed", "declined", "refused"].contains { words.firstRange(of: $0) != nil }
-        guard !words.isEmpty, !isByPerson else { return .cancelled }
+        guard let words = refusal.serverDescription, !words.isEmpty, !refusal.isOfThePerson else { return .cancelled }
         let problem = "the sign-in was cancelled or refused: \(refusal.problem)"
         return SignInError(.cancelled, .refusal(refusal), problem, cancelled.remedy)
     }
@@ -103,6 +101,14 @@ extension SignInError {
     package static func invalidAnswer(_ flaw: String) -> SignInError {
         SignInError(.invalidAnswer, "the answer \(flaw) and was refused", .startAgain)
     }
+
+    static let answerUsed = SignInError.invalidAnswer("was used before")
+
+    static let beingFinished = SignInError(
+        .alreadyRunning,
+        "another request is finishing this sign-in",
+        Remedy(.retry, "try again in some seconds")
+    )
 
     package static let noIDToken = SignInError(
         .noIDToken,
@@ -186,8 +192,12 @@ extension SignInError {
         return parsed.object == nil ? nil : parsed
     }
 
-    /// What the issuer is to ask the person for in the next sign-in, where it refused because it did not; nil: nothing.
-    package var neededPrompt: Prompt? { code == .refused ? refusal?.neededPrompt : nil }
+    /// What the issuer is to ask the person for in the next sign-in, where it refused because it did not, or did not ask
+    /// for a password as it was to; nil: nothing.
+    package var neededPrompt: Prompt? {
+        if idTokenFlaw == .oldSignIn { return .login }
+        return code == .refused ? refusal?.neededPrompt : nil
+    }
 
     /// What an error that an issuer answered with means.
     init(_ refusal: OAuthError) {
@@ -252,6 +262,12 @@ extension OAuthError {
         case _ where code == .invalidGrant: .startAgain
         default: Remedy(.checkRegistration, "correct the request or the client's registration")
         }
+    }
+
+    /// Whether Azure AD B2C or Entra says in its own code that the person cancelled, or did not consent.
+    fileprivate var isOfThePerson: Bool {
+        let words = serverDescription ?? ""
+        return ["AADB2C90091", "AADSTS65004"].contains { words.firstRange(of: $0) != nil }
     }
 
     /// Whether the person refused.

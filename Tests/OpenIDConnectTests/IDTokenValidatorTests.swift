@@ -225,6 +225,28 @@ struct IDTokenValidatorTests {
         }
     }
 
+    @Test func `how long ago the user signed in is checked as other times are`() throws {
+        var validator = validator
+        validator.maximumAge = 60
+        for (signIn, flaw) in [
+            ("1320", nil), ("1319", .oldSignIn), ("1620", nil), ("1621", .oldSignIn),
+            (#""1500""#, .mistyped("auth_time")),
+            ("null", .missing("auth_time")), ("-9223372036854775808", .oldSignIn),
+        ] as [(String, IDTokenFlaw?)] {
+            let token = try token { $0.set("auth_time", signIn) }
+            let outcome = Result { () throws(IDTokenFlaw) in try validator.checkClaims(of: token, clocks: [Draft.now]) }
+            if let flaw { #expect(throws: flaw) { try outcome.get() } } else { try outcome.get() }
+        }
+        validator.maximumAge = .max
+        try validator.checkClaims(of: token { $0.set("auth_time", "0") }, clocks: [Draft.now])
+        validator.maximumAge = nil
+        try validator.checkClaims(of: token(), clocks: [Draft.now])
+        validator.requiresSignInTime = true
+        #expect(throws: IDTokenFlaw.missing("auth_time")) {
+            try validator.checkClaims(of: token(), clocks: [Draft.now])
+        }
+    }
+
     @Test(arguments: ["alice\u{1F}alice", "\u{0}", "a\u{7F}", "a\u{85}b", "\n"])
     func `a user whose name has control characters cannot sign in`(user: String) throws {
         let token = try token { $0.set("sub", JSONValue.string(user).serialized) }

@@ -214,9 +214,61 @@ struct ForgeryTests {
             return try await signInError { _ = try await issuer.signIn(bringing: answer) { _, _ in "" } }
         }
         #expect(try await error("AADB2C90091: The user has cancelled entering information.") == .cancelled)
+        #expect(try await error("AADSTS65004: User declined to consent to access the app.") == .cancelled)
         let refused = try await error("User is not assigned to the client application.")
         #expect(refused?.code == .cancelled)
         #expect(refused?.problem.hasSuffix("access_denied: User is not assigned to the client application") == true)
+        // Words that a cancelled sign-in has too.
+        for words in ["Account closed", "Refused by policy 7", "Le client a été refusé", "Cancel your other session"] {
+            let error = try await error(words)
+            #expect(error?.code == .cancelled)
+            #expect(error?.refusal?.serverDescription == words)
+            #expect(
+                error?.problem == "the sign-in was cancelled or refused: the issuer answered access_denied: \(words)"
+            )
+        }
+    }
+
+    @Test(
+        arguments: [("60", nil), ("60", 0), ("60", -200), ("60", 300), ("0", -30), ("3600", -200)] as [(String, Int64?)]
+    )
+    func `a sign-in that is older than was asked for is refused`(maximum: String, signedIn: Int64?) async throws {
+        let issuer = try ForgedIssuer()
+        var request = InteractiveRequest(scope: "read")
+        request.extraParameters = ["max_age": maximum]
+        let error = try await signInError { [request] in
+            _ = try await issuer.signIn(request) { issuer, nonce in
+                var claims = issuer.claims(nonce: nonce)
+                claims["auth_time"] = signedIn.map { .number("\(1_790_000_000 + $0)") }
+                return try issuer.genuine(claims)
+            }
+        }
+        let flaws: [Int64?: IDTokenFlaw] = [nil: .missing("auth_time"), -200: .oldSignIn, 300: .oldSignIn]
+        #expect(error == (maximum == "3600" ? nil : flaws[signedIn].map { .invalidIDToken($0) }))
+        #expect(error?.neededPrompt == (error?.idTokenFlaw == .oldSignIn ? .login : nil))
+        #expect(issuer.asked("max_age") == maximum)
+    }
+
+    @Test(arguments: ["", "-1", "+1", "1.5", "soon", "99999999999999999999"])
+    func `an age that is no number of seconds is refused before any page`(text: String) async throws {
+        let issuer = try ForgedIssuer()
+        var request = InteractiveRequest(scope: "read")
+        request.extraParameters = ["max_age": text]
+        let error = try await signInError { [request] in _ = try await issuer.signIn(request) { _, _ in "" } }
+        #expect(error?.code == .invalidRequest)
+        #expect(!issuer.hasAsked)
+    }
+
+    @Test func `when the user signed in has to be told where that was asked for as essential`() async throws {
+        for isEssential in [true, false] {
+            let issuer = try ForgedIssuer()
+            var request = InteractiveRequest(scope: "read")
+            request.claims = ["id_token": ["auth_time": ["essential": .bool(isEssential)]]]
+            let error = try await signInError { [request] in
+                _ = try await issuer.signIn(request) { try $0.genuine($0.claims(nonce: $1)) }
+            }
+            #expect(error == (isEssential ? .invalidIDToken(.missing("auth_time")) : nil))
+        }
     }
 
     @Test func `a scope that the issuer does not support is not requested`() async throws {

@@ -91,7 +91,9 @@ struct Journey: Sendable {
     private func cancel(_ interaction: Interaction) async throws -> Reply {
         try await end(interaction)
         switch interaction.goal {
-        case .authorize(let request): return request.response.failure("access_denied", "The person cancelled.")
+        case .authorize(let request):
+            // In the words of Azure AD B2C, whose code tells it from a refusal.
+            return request.response.failure("access_denied", "AADB2C90091: The user has cancelled.")
         case .device(let userCode):
             if let userCode { _ = await state.grants.decide(userCode, .denied) }
             return Page.done("Cancelled", "The device was not connected. You can close this page.")

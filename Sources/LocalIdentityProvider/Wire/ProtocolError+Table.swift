@@ -104,7 +104,7 @@ extension ProtocolError {
     static let claimsProvider = Self("server_error", 9_900_022, "The claims provider did not answer as agreed.")
     static let noSuchDevice = grant(9_900_023, "No device waits with this code.")
     static let unknownDevice = grant(9_900_023, "The device code is unknown. Start again.")
-    static let deviceDenied = Self("access_denied", 9_900_023, "The person refused. Start again if they agree.")
+    static let deviceDenied = Self("access_denied", 65004, "The person refused. Start again if they agree.")
     static let devicePending = Self("authorization_pending", 9_900_023, "The device is not approved yet. Ask again.")
     static let deviceTooFast = Self("slow_down", 9_900_023, "Wait five seconds longer between requests.")
 

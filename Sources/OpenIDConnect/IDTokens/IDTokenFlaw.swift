@@ -36,7 +36,7 @@ public struct IDTokenFlaw: CodedError, Hashable {
         public static let audience = Code(rawValue: "audience")
         /// It was issued to another client.
         public static let authorizedParty = Code(rawValue: "authorized_party")
-        /// It has expired.
+        /// It has expired, or is of a sign-in that is too old.
         public static let expired = Code(rawValue: "expired")
         /// It is not valid yet.
         public static let notYetValid = Code(rawValue: "not_yet_valid")
@@ -98,6 +98,11 @@ extension IDTokenFlaw {
     )
     package static let expired = IDTokenFlaw(.expired, "has expired")
     package static let notYetValid = IDTokenFlaw(.notYetValid, "is not valid yet")
+    package static let oldSignIn = IDTokenFlaw(
+        .expired,
+        "the issuer's ID token is not of a sign-in as recent as was asked for",
+        .signIn("sign in again with the prompt login")
+    )
     package static let nonce = IDTokenFlaw(.nonce, "answers another request")
     package static let accessToken = IDTokenFlaw(.accessToken, "belongs to another access token")
     package static let subject = IDTokenFlaw(.subject, "names another user")

@@ -21,6 +21,13 @@ package struct IDTokenValidator: Sendable {
     /// The user that an earlier ID token of the session named.
     package var subject: String?
 
+    /// How many seconds ago the user may have signed in at the issuer, where the request said so (OpenID Connect Core
+    /// §3.1.2.1).
+    package var maximumAge: Int64?
+
+    /// Whether the token has to say when the user signed in; it has to where there is a maximum age.
+    package var requiresSignInTime = false
+
     /// Seconds that clocks may differ by.
     package var leeway: Int64 = 120
 
@@ -59,6 +66,7 @@ package struct IDTokenValidator: Sendable {
         guard Self.isSame(issuer, found, claims) else { throw .issuer }
         try checkAudience(claims)
         try checkTimes(claims, clocks)
+        try checkSignInTime(claims, clocks)
         if let nonce {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
@@ -97,6 +105,17 @@ package struct IDTokenValidator: Sendable {
         let unended = clocks.filter { $0 < end + leeway }
         guard !unended.isEmpty else { throw .expired }
         guard unended.contains(where: { start <= $0 + leeway }) else { throw .notYetValid }
+    }
+
+    private func checkSignInTime(_ claims: Claims, _ clocks: [Int64]) throws(IDTokenFlaw) {
+        guard requiresSignInTime || maximumAge != nil else { return }
+        guard let signIn = try Self.time("auth_time", claims) else { throw .missing("auth_time") }
+        guard let maximumAge else { return }
+        let isRecent = clocks.contains { now in
+            let (age, overflows) = now.subtractingReportingOverflow(signIn)
+            return !overflows && age >= -leeway && age - leeway <= maximumAge
+        }
+        guard isRecent else { throw .oldSignIn }
     }
 
     private static func text(_ name: String, _ claims: Claims) throws(IDTokenFlaw) -> String {

@@ -63,6 +63,13 @@ public struct AuthenticationResult: Equatable, Sendable {
         token.pendingReason = pendingReason
         self.token = token
     }
+
+    /// What the store has of a sign-in that was finished before.
+    init(_ token: TokenResult?, of account: Account, _ idToken: IDToken, at authority: Authority) {
+        (self.token, self.account, self.idToken, self.authority) = (token, account, idToken, authority)
+        declinedScope = token?.declinedScope ?? Scope([])
+        pendingReason = nil
+    }
 }
 
 extension Account {

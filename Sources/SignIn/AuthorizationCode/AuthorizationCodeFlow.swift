@@ -90,7 +90,7 @@ public struct AuthorizationCodeFlow: Sendable {
                 throw error
             }
             await listener?.stop()
-            return try await tokens(for: code, sent, issuer, of: request.account)
+            return try await tokens(for: code, sent, issuer, of: request.account, in: try await answerSpace())
         } catch {
             throw SignInError.thrown(for: error)
         }
@@ -117,7 +117,8 @@ public struct AuthorizationCodeFlow: Sendable {
             claims: JSONValue.merging(claims: request.claims, capabilities: clientCapabilities),
             resource: request.extraParameters["resource"],
             state: state,
-            dpopKey: try dpop.newKey(at: issuer.metadata)
+            dpopKey: try dpop.newKey(at: issuer.metadata),
+            maximumAge: request.maximumAge
         )
     }
 
@@ -126,10 +127,12 @@ public struct AuthorizationCodeFlow: Sendable {
         for code: Secret,
         _ sent: AuthorizationRequest,
         _ issuer: Issuer,
-        of account: Account?
+        of account: Account?,
+        in space: AnswerSpace?,
+        _ redemption: Redemption? = nil
     ) async throws -> SignedInTokens {
-        let space = try await answerSpace()
-        let exchange = CodeExchange(sent: sent, authority: issuer.authority, issuer: issuer, dpop: dpop, space: space)
+        var exchange = CodeExchange(sent: sent, authority: issuer.authority, issuer: issuer, dpop: dpop, space: space)
+        exchange.redemption = redemption
         let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
         do {
             guard account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
@@ -182,6 +185,7 @@ private struct CodeExchange: Sendable {
     let issuer: Issuer
     let dpop: DPoPPolicy
     let space: AnswerSpace?
+    var redemption: Redemption?
 
     /// - Throws: ``SignInError``, and what the token endpoint throws; nothing is to be stored then.
     func tokens(
@@ -205,7 +209,12 @@ private struct CodeExchange: Sendable {
         let transport = sent.dpopKey?.proving(over: bounded, now: now) ?? bounded
         let endpoint = TokenEndpoint(sent.issuer.tokenEndpoint, transport: transport, limits: limits)
         let answer = try await sent.dpopKey.explainingRefusal {
-            try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
+            do {
+                return try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
+            } catch let error as HTTPTransportError where !error.mayHaveTakenEffect {
+                await redemption?.release()
+                throw error
+            }
         }
         var request = TokenRequest(
             clientID: sent.clientID,
@@ -235,11 +244,8 @@ private struct CodeExchange: Sendable {
     private func checked(_ answer: TokenEndpointAnswer, now: @Sendable () -> Date) async throws -> IDToken {
         try answer.response.requireTokenText()
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
-        var validator = IDTokenValidator(issuer: sent.issuer.issuer, clientID: sent.clientID)
-        validator.nonce = sent.nonce.reveal()
-        validator.accessToken = answer.response.accessToken
-        let clocks = [now().unixSeconds, answer.issuerNow]
-        return try await issuer.checked(secret, by: validator, clocks: clocks)
+        let validator = sent.validator(beside: answer.response.accessToken)
+        return try await issuer.checked(secret, by: validator, clocks: [now().unixSeconds, answer.issuerNow])
     }
 }
 

@@ -27,8 +27,14 @@ struct AuthorizationRequest: Sendable {
     var nonce = Secret.random()
     var proofKey = ProofKey()
 
+    /// How many seconds ago the person may have signed in, where the request says so.
+    var maximumAge: Int64?
+
     /// Refuses a scope that cannot be stored, and extra parameters that would change what the answer is checked against.
     static func check(_ request: InteractiveRequest) throws(SignInError) {
+        guard request.extraParameters["max_age"] == nil || request.maximumAge != nil else {
+            throw .invalidRequest("the parameter max_age is not a whole number of seconds", .correct("correct it"))
+        }
         try SignInError.requireText(request.scope)
         try SignInError.requireText(request.extraScopesToConsent)
         try SignInError.requireFree(request.extraParameters)
@@ -60,6 +66,17 @@ struct AuthorizationRequest: Sendable {
         form.append("response_mode", request.responseMode == .query ? nil : request.responseMode.rawValue)
         form.append(request.extraParameters)
         return form.address(of: endpoint)
+    }
+
+    /// What an ID token that comes for the code is checked by.
+    func validator(beside accessToken: Secret?) -> IDTokenValidator {
+        var validator = IDTokenValidator(issuer: issuer.issuer, clientID: clientID)
+        validator.nonce = nonce.reveal()
+        validator.accessToken = accessToken
+        validator.maximumAge = maximumAge
+        let wanted = claims?.object?["id_token"]?.object?["auth_time"]?.object
+        validator.requiresSignInTime = wanted?["essential"] == .bool(true)
+        return validator
     }
 
     /// The code of an answer to this very request.
@@ -110,6 +127,15 @@ struct AuthorizationRequest: Sendable {
 extension InteractiveRequest {
     /// Whose name is filled in.
     var hint: String? { account?.loginHint ?? loginHint }
+
+    /// How many seconds ago the person may have signed in; nil also where `max_age` is not a number of them (OpenID
+    /// Connect Core §3.1.2.1).
+    var maximumAge: Int64? {
+        guard let text = extraParameters["max_age"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
 }
 
 extension SignInError {

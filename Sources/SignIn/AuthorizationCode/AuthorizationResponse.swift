@@ -35,6 +35,13 @@ package struct AuthorizationResponse: Sendable {
         }
     }
 
+    /// The same as one that cannot be used.
+    func refused(for flaw: String) -> AuthorizationResponse {
+        var response = self
+        response.flaw = flaw
+        return response
+    }
+
     package subscript(name: String) -> Secret? { parameters[name] }
 
     /// Whether it says anything that an answer says; a browser also asks for icons and the like.

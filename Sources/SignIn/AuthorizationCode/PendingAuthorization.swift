@@ -1,6 +1,7 @@
 public import OAuth
 import OpenIDConnect
 import TokenManagement
+import TokenStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -31,6 +32,7 @@ public struct PendingAuthorization: Sendable {
     let dpopKey: BoundKey?
     let account: Account?
     let requiresAllScopes: Bool
+    let maximumAge: Int64?
 
     /// When it is too late to finish it.
     public let end: Date
@@ -40,7 +42,7 @@ public struct PendingAuthorization: Sendable {
         (claims, resource, state) = (sent.claims, sent.resource, sent.state)
         (nonce, verifier) = (sent.nonce, sent.proofKey.verifier)
         (dpopKey, account, requiresAllScopes) = (sent.dpopKey?.stored, request.account, request.requiresAllScopes)
-        self.end = end
+        (maximumAge, self.end) = (sent.maximumAge, end)
     }
 
     /// The request that was sent, to the issuer as it is now.
@@ -55,7 +57,8 @@ public struct PendingAuthorization: Sendable {
             state: state,
             dpopKey: try dpopKey.map { try DPoPKey($0) },
             nonce: nonce,
-            proofKey: ProofKey(verifier: verifier)
+            proofKey: ProofKey(verifier: verifier),
+            maximumAge: maximumAge
         )
     }
 }
@@ -74,6 +77,7 @@ extension PendingAuthorization {
         ])
         if let claims { members["claims"] = claims }
         if let resource { members["resource"] = .string(resource) }
+        if let maximumAge { members["max_age"] = .number("\(maximumAge)") }
         if let dpopKey {
             let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
             members["key"] = .array([.string(dpopKey.thumbprint), .string(number)])
@@ -102,7 +106,7 @@ extension PendingAuthorization {
         (claims, resource) = (members["claims"], members["resource"]?.text)
         dpopKey = try Self.key(in: members)
         account = try Self.account(in: members)
-        requiresAllScopes = members["all"] == .bool(true)
+        (requiresAllScopes, maximumAge) = (members["all"] == .bool(true), members["max_age"]?.seconds)
         self.end = Date(unixSeconds: end)
     }
 
@@ -165,9 +169,34 @@ extension AuthorizationCodeFlow {
     /// Redeems the answer to a sign-in that this process or another began: the query of the redirect, or the form that
     /// was posted.
     ///
+    /// It is to be called once for an answer: an issuer may end the session of a code that comes again.
+    ///
     /// - Throws: ``SignInError``; `TokenStoreError` where the store has no room for the answer: the code is not spent
     ///   then, and may be redeemed later.
     public func finish(_ pending: PendingAuthorization, answer: String) async throws -> SignedInTokens {
+        try await redeeming(answer, to: pending) { code, sent, issuer in
+            try await tokens(for: code, sent, issuer, of: pending.account, in: try await answerSpace())
+        }
+    }
+
+    /// The same unless the answer was redeemed before, by whatever process; nil with who signed in by it then.
+    func finish(
+        _ pending: PendingAuthorization,
+        answer: String,
+        _ redemption: Redemption
+    ) async throws -> (tokens: SignedInTokens?, earlier: Account.ID?) {
+        try await redeeming(answer, to: pending) { code, sent, issuer in
+            let space = try await answerSpace()
+            if let account = try await redemption.begin(code) { return (nil, account) }
+            return (try await tokens(for: code, sent, issuer, of: pending.account, in: space, redemption), nil)
+        }
+    }
+
+    private func redeeming<Result: Sendable>(
+        _ answer: String,
+        to pending: PendingAuthorization,
+        _ redeem: (Secret, AuthorizationRequest, Issuer) async throws -> Result
+    ) async throws -> Result {
         try await OperationSpan.run(.signIn) { span in
             span.setServer(pending.authority.url)
             do {
@@ -175,7 +204,7 @@ extension AuthorizationCodeFlow {
                 try check(response, answers: pending)
                 let issuer = try await issuer(of: pending.authority)
                 let sent = try pending.request(to: issuer.metadata)
-                return try await tokens(for: sent.code(in: response), sent, issuer, of: pending.account)
+                return try await redeem(try sent.code(in: response), sent, issuer)
             } catch {
                 throw SignInError.thrown(for: error)
             }
@@ -207,12 +236,38 @@ extension PublicClientApplication {
 
     /// Finishes a sign-in that this process or another began, and stores everything in one commit.
     ///
-    /// `answer` is the query of the redirect, without the question mark, or the form that was posted.
+    /// `answer` is the query of the redirect, without the question mark, or the form that was posted. It is redeemed
+    /// once, of however many processes on the store it comes to: where it has signed in an account before, as when a
+    /// page is loaded again, the result is that account with what the store has of it.
     ///
     /// - Throws: ``SignInError``; `TokenStoreError`, which carries tokens that could not be stored.
     public func finishSignIn(_ pending: PendingAuthorization, answer: String) async throws -> AuthenticationResult {
         _ = try configuration.checked(pending.authority)
-        let tokens = try await flow.finish(pending, answer: answer)
-        return try await save(tokens, requiringAllScopes: pending.requiresAllScopes)
+        let redemption = Redemption(of: pending, in: store)
+        do {
+            let (tokens, earlier) = try await flow.finish(pending, answer: answer, redemption)
+            guard let tokens else { return try await stored(earlier, pending) }
+            let result = try await save(tokens, requiringAllScopes: pending.requiresAllScopes)
+            await redemption.end(result.account.id)
+            return result
+        } catch {
+            await redemption.end(nil)
+            throw error
+        }
+    }
+
+    /// What the store has of a sign-in that was finished before.
+    private func stored(_ id: Account.ID?, _ pending: PendingAuthorization) async throws -> AuthenticationResult {
+        let decider = manager.decider
+        let result = try await store.performRead { store -> AuthenticationResult? in
+            guard let id, let account = try store.account(id),
+                let idToken = try store.idToken(of: id, client: pending.clientID, from: pending.authority)?.idToken
+            else { return nil }
+            let request = SilentRequest(account: id, scope: pending.scope)
+            let token = if case .serve(let token) = try decider.decide(request) { token } else { nil as TokenResult? }
+            return AuthenticationResult(token, of: account, idToken, at: pending.authority)
+        }
+        guard let result else { throw SignInError.answerUsed }
+        return result
     }
 }

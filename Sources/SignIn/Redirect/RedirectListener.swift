@@ -191,9 +191,21 @@ private final class RedirectHandler: ChannelInboundHandler {
         let parts = head.uri.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         if parts[0].elementsEqual(routes.start.path.utf8) { return lead(head, context) }
         guard parts[0].elementsEqual(routes.path.utf8) else { return send(.unknown, context) }
-        guard head.method == (routes.mode == .query ? .GET : .POST) else { return send(.wrongMethod, context) }
-        let query = parts.count > 1 ? Array(parts[1]) : []
-        receive(AuthorizationResponse(routes.mode == .query ? query : Array(body.readableBytesView)), context)
+        let query = AuthorizationResponse(parts.count > 1 ? Array(parts[1]) : [])
+        switch (routes.mode, head.method) {
+        case (.query, .GET): receive(query, context)
+        case (.formPost, .POST): receive(AuthorizationResponse(Array(body.readableBytesView)), context)
+        case (.formPost, .GET) where query["state"] == routes.pendingRedirect.state: receive(unposted: query, context)
+        default: send(.wrongMethod, context)
+        }
+    }
+
+    /// An issuer that cannot post a form says so in the address.
+    ///
+    /// A code that comes so is in the history of the browser, which it was to be kept from.
+    private func receive(unposted answer: AuthorizationResponse, _ context: ChannelHandlerContext) {
+        let isRefusal = answer.refusal != nil && answer["code"] == nil
+        receive(isRefusal ? answer : answer.refused(for: "came in the address and not in a form"), context)
     }
 
     /// Leads the browser to the issuer's page.

@@ -88,6 +88,26 @@ struct PageTests {
         return try channel.written
     }
 
+    @Test(arguments: [
+        ("error=unsupported_response_mode&state=s", 200, "unsupported_response_mode"), ("code=c&state=s", 200, "flaw"),
+        ("error=x&code=c&state=s", 200, "flaw"), ("state=s", 404, nil), ("error=x&state=other", 405, nil),
+        ("code=c", 405, nil),
+    ])
+    func `what comes in the address where a form was asked for`(query: String, status: Int, end: String?) throws {
+        let pendingRedirect = PendingRedirect(state: Secret("s"))
+        let routes = RedirectRoutes(path: "/", mode: .formPost, pendingRedirect: pendingRedirect, start: StartAddress())
+        let channel = try EmbeddedChannel(routes)
+        try channel.writeInbound(ByteBuffer(string: "GET /?\(query) HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"))
+        #expect(try channel.written.hasPrefix("HTTP/1.1 \(status) "))
+        let found: String? =
+            switch pendingRedirect.outcome {
+            case .success(let answer)?: answer.refusal?.code.rawValue
+            case .failure(let error)?: error == .invalidAnswer("came in the address and not in a form") ? "flaw" : ""
+            case nil: nil
+            }
+        #expect(found == end)
+    }
+
     private static let hostileTexts = [
         "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C%2Fscript%3E",
         "%22%27%3E%3Cimg%20src=x%20onerror=alert(1)%3E",

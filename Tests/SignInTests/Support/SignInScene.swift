@@ -39,7 +39,8 @@ struct SignInScene: Sendable {
         var options = StoreOptions()
         options.now = { [clock = provider.clock] in clock.now }
         options.program = "tests"
-        store = try TokenStore.open(at: StorePath(directory.file("tokenstore.db")), options: options)
+        options.followsServerClock = false
+        store = try StoreEngine.current.open(in: directory, options: options)
     }
 
     func authority(_ policy: String = signUpOrSignIn) throws -> Authority {
