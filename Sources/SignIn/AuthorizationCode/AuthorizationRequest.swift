@@ -32,12 +32,9 @@ struct AuthorizationRequest: Sendable {
 
     /// Refuses a scope that cannot be stored, and extra parameters that would change what the answer is checked against.
     static func check(_ request: InteractiveRequest) throws(SignInError) {
-        guard request.extraParameters["max_age"] == nil || request.maximumAge != nil else {
-            throw .invalidRequest("the parameter max_age is not a whole number of seconds", .correct("correct it"))
-        }
         try SignInError.requireText(request.scope)
         try SignInError.requireText(request.extraScopesToConsent)
-        try SignInError.requireFree(request.extraParameters)
+        try SignInError.requireValid(request.extraParameters)
     }
 
     /// The address that the person opens.
@@ -128,14 +125,8 @@ extension InteractiveRequest {
     /// Whose name is filled in.
     var hint: String? { account?.loginHint ?? loginHint }
 
-    /// How many seconds ago the person may have signed in; nil also where `max_age` is not a number of them (OpenID
-    /// Connect Core §3.1.2.1).
-    var maximumAge: Int64? {
-        guard let text = extraParameters["max_age"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int64(text)
-    }
+    /// How many seconds ago the person may have signed in (OpenID Connect Core §3.1.2.1).
+    var maximumAge: Int64? { extraParameters["max_age"].flatMap(SignInError.maximumAge) }
 }
 
 extension SignInError {
@@ -145,10 +136,22 @@ extension SignInError {
         "nonce", "prompt", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
     ]
 
-    /// Makes sure that an app's own parameters of a request take the place of none that a sign-in sets.
-    package static func requireFree(_ parameters: [String: String]) throws(SignInError) {
-        guard let name = parameters.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) else { return }
-        throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
+    /// Makes sure that an app's own parameters of a request take the place of none that a sign-in sets, and that the one
+    /// which the answer is checked by can be read.
+    package static func requireValid(_ parameters: [String: String]) throws(SignInError) {
+        if let name = parameters.keys.sorted().first(where: { reserved.contains($0.lowercased()) }) {
+            throw .invalidRequest("the parameter \(name) is set by the sign-in itself", .correct("leave it out"))
+        }
+        guard let age = parameters["max_age"], maximumAge(age) == nil else { return }
+        throw .invalidRequest(
+            "the parameter max_age is not a whole number of seconds",
+            .correct("give one such as max_age=3600")
+        )
+    }
+
+    /// The seconds of a `max_age`; nil for any other text.
+    fileprivate static func maximumAge(_ text: String) -> Int64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
 

@@ -77,7 +77,7 @@ public struct DeviceCodeFlow: Sendable {
     public func begin(_ scope: Scope, at authority: Authority) async throws -> PendingDevice {
         do {
             try SignInError.requireText(scope)
-            try SignInError.requireFree(extraParameters)
+            try SignInError.requireValid(extraParameters)
             let issuer = try await Issuer(
                 IssuerDocuments(of: authority, transport: transport, limits: limits, now: now)
             )

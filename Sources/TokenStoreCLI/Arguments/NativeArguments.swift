@@ -4,7 +4,12 @@ import OAuth
 
 /// Who signs in without a browser, and where the answers come from.
 struct NativeArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("The e-mail address. The command asks for it if it is missing.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "The username, such as an e-mail address. The command asks for it if it is missing.",
+            valueName: "address"
+        )
+    )
     var username: String?
 
     @Option(
@@ -19,7 +24,10 @@ struct NativeArguments: ParsableArguments {
     var passwordFrom: Int32?
 
     @Option(
-        help: ArgumentHelp("The second factor: its number in the list, its id, or email or sms.", valueName: "method")
+        help: ArgumentHelp(
+            "The second factor: its number in the list, its id, or email or sms where one method is so.",
+            valueName: "method"
+        )
     )
     var secondFactor: String?
 

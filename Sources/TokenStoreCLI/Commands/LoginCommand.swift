@@ -129,7 +129,7 @@ struct LoginCommand: ParsableCommand {
             let option = "--" + name.lowercased().replacing("_", with: "-")
             throw ValidationError("the parameter \(name) is set by the sign-in itself", hint: "use \(option)")
         }
-        do { try SignInError.requireFree(parameters) } catch { throw ValidationError(error) }
+        do { try SignInError.requireValid(parameters) } catch { throw ValidationError(error) }
     }
 
     private var parameters: [String: String] {

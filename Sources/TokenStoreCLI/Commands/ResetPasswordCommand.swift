@@ -31,8 +31,8 @@ struct ResetPasswordCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
-        let subject = "password reset"
-        let run = try NativeRun(subject, at: place.authority, client: place.clientID, answers, network, arguments)
+        let (authority, client) = (place.authority, place.clientID)
+        let run = try NativeRun(.passwordReset, at: authority, client: client, answers, network, arguments)
         defer { run.close() }
         let scope = scope.value
         try run.withoutBrowser {

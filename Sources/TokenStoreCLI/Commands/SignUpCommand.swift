@@ -37,7 +37,7 @@ struct SignUpCommand: ParsableCommand {
     @OptionGroup(title: "Options of every command") var arguments: StoreArguments
 
     func run() throws {
-        let run = try NativeRun("sign-up", at: place.authority, client: place.clientID, answers, network, arguments)
+        let run = try NativeRun(.signUp, at: place.authority, client: place.clientID, answers, network, arguments)
         defer { run.close() }
         let scope = scope.value
         try run.withoutBrowser {

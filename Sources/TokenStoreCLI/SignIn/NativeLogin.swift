@@ -19,7 +19,7 @@ struct NativeRun {
     private let redirect: RedirectArguments?
 
     init(
-        _ subject: String,
+        _ deed: NativeDeed,
         at authority: Authority,
         client: String,
         _ answers: NativeArguments,
@@ -43,7 +43,7 @@ struct NativeRun {
         // Fails before the sign-in if the store cannot be opened.
         let store = try arguments.openOrDefer(console)
         // Before the network has its threads, which hold back what the first one does.
-        prompter = try TerminalPrompter(subject, answers, arguments)
+        prompter = try TerminalPrompter(deed, answers, arguments)
         prompter.store = store
         application = NativeAuthPublicClientApplication(
             configuration,
@@ -82,7 +82,7 @@ struct NativeRun {
             let failure = CommandFailure(refusal)
             // The remedy of an error of the store is another one.
             guard let remedy = refusal.remedy, remedy.code == .signIn, failure.hint == remedy.hint else {
-                throw refusal
+                throw namingUsername(refusal)
             }
             let isReset = refusal.needsNewPassword
             throw failure.hinting(isReset ? resetAdvice(remedy.hint, scope) : advice(remedy.hint, scope))
@@ -100,8 +100,16 @@ struct NativeRun {
             command.add(arguments)
             return CommandFailure(refusal).hinting("sign in with '\(command.text)'")
         }
-        guard refusal.needsNewPassword, let remedy = refusal.remedy else { return refusal }
+        guard refusal.needsNewPassword, let remedy = refusal.remedy else { return namingUsername(refusal) }
         return CommandFailure(refusal).hinting(resetAdvice(remedy.hint, scope))
+    }
+
+    /// The refusal; of a name that the issuer does not know, with what may be wrong with it.
+    private func namingUsername(_ refusal: any NativeRefusal) -> any Error {
+        guard refusal.isAboutUsername, !username.isAddress else { return refusal }
+        let failure = CommandFailure(refusal)
+        let advice = "'\(username)' is not an e-mail address"
+        return failure.hinting(failure.hint.map { "\($0); \(advice)" } ?? advice)
     }
 
     /// Advice to sign in, with the command for it.
@@ -152,7 +160,7 @@ struct NativeLogin {
     /// What to ask a browser for; nil if nothing is left to do.
     private func signIn(_ scope: Scope, at authority: Authority) throws -> InteractiveRequest? {
         let run = try NativeRun(
-            "sign-in",
+            .signIn,
             at: authority,
             client: page.clientID,
             answers,

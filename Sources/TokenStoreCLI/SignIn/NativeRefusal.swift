@@ -18,6 +18,9 @@ protocol NativeRefusal: Error, CustomStringConvertible {
 
     /// Whether another answer of the person may be taken.
     var isAboutAnswer: Bool { get }
+
+    /// Whether the issuer knows no user of the name, or takes no such name.
+    var isAboutUsername: Bool { get }
     var underlyingError: (any Error)? { get }
 
     /// What the issuer adds to its error.
@@ -55,6 +58,11 @@ extension NativeRefusal {
 extension NativeAuthError: NativeRefusal {
     var nextState: (any Sendable)? { nil }
 
+    var isAboutUsername: Bool {
+        // 90100 is for every parameter, of which the name is the one that a person gives.
+        ["userNotFound", "invalidUsername"].contains(kind.rawValue) || errorCodes.first == 90_100
+    }
+
     var isAboutAnswer: Bool {
         // A code that could not be sent leaves those before it good, unless the rest is to be done in a browser.
         let mayResend = Kind.self == ResendCodeErrorKind.self && (underlyingError as? OAuthError)?.code != .expiredToken
@@ -66,6 +74,7 @@ extension StepError: NativeRefusal {
     var reason: String { error.reason }
     var nextState: (any Sendable)? { state }
     var isAboutAnswer: Bool { error.isAboutAnswer }
+    var isAboutUsername: Bool { error.isAboutUsername }
     var underlyingError: (any Error)? { error.underlyingError }
     var suberror: String? { error.suberror }
     var browserRequest: InteractiveRequest? { error.browserRequest }

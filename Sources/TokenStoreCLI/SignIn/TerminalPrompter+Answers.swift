@@ -5,28 +5,24 @@ extension TerminalPrompter {
     /// Who it is about.
     func username() throws -> String {
         if let username = answers.username {
-            guard Self.isAddress(username) else {
-                throw CommandFailure(
-                    .usage,
-                    "'\(username)' is not an e-mail address",
-                    "give one such as me@example.org with --username"
-                )
+            if let flaw = flaw(of: username) {
+                throw CommandFailure(.usage, flaw, "give one such as me@example.org with --username")
             }
             return username
         }
-        guard mayAsk else { throw unanswered("a username", "--username ADDRESS") }
+        guard mayAsk else { throw noTerminal("--username ADDRESS") }
         while true {
             let username = try line("E-mail address: ")
-            if Self.isAddress(username) { return username }
-            tell("'\(username)' is not an e-mail address; type one such as me@example.org")
+            guard let flaw = flaw(of: username) else { return username }
+            tell("\(flaw); type one such as me@example.org")
         }
     }
 
-    /// Whether a text can be an address: the issuer knows more, and is asked about nothing that cannot.
-    private static func isAddress(_ text: String) -> Bool {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
-        return isPlain && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+    /// Why no issuer is asked about a username; which ones there are it knows, but a new one is mailed a code.
+    private func flaw(of username: String) -> String? {
+        if username.allSatisfy(\.isWhitespace) { return "the username is blank" }
+        if username.hasControlCharacters { return "the username has a control character" }
+        return deed == .signUp && !username.isAddress ? "'\(username)' is not an e-mail address" : nil
     }
 
     /// The code that was sent; nil: another one is wanted.
@@ -106,13 +102,28 @@ extension TerminalPrompter {
     private static func method(_ name: String, of methods: [AuthMethod]) -> AuthMethod? {
         if let number = Int(name) { return zip(1..., methods).first { $0.0 == number }?.1 }
         if let method = methods.first(where: { $0.id == name }) { return method }
-        let alike = methods.filter { $0.channelTargetType.value.lowercased() == name.lowercased() }
+        let alike = Self.methods(by: name, of: methods)
         return alike.count == 1 ? alike[0] : nil
     }
 
+    private static func methods(by channel: String, of methods: [AuthMethod]) -> [AuthMethod] {
+        methods.filter { $0.channelTargetType.value.lowercased() == channel.lowercased() }
+    }
+
     private func unknownMethod(_ name: String, _ methods: [AuthMethod]) -> CommandFailure {
-        let ids = methods.map(\.id).joined(separator: ", ")
-        return CommandFailure(.usage, "'\(name)' is not one of the methods", "give one of \(ids) as --second-factor")
+        let alike = Self.methods(by: name, of: methods)
+        let problem = alike.count > 1 ? "several methods are by \(name)" : "'\(name)' is not one of the methods"
+        let ids = (alike.count > 1 ? alike : methods).map(\.id).joined(separator: ", ")
+        return CommandFailure(.usage, problem, "give one of \(ids) as --second-factor")
+    }
+}
+
+extension String {
+    /// Whether it can be an e-mail address; the issuer knows more.
+    var isAddress: Bool {
+        let parts = split(separator: "@", omittingEmptySubsequences: false)
+        let isPlain = unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+        return isPlain && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
     }
 }
 

@@ -11,6 +11,19 @@ import Musl
 import Darwin
 #endif
 
+/// What a person is asked for without a browser.
+enum NativeDeed: String {
+    case signIn = "sign-in"
+    case signUp = "sign-up"
+    case passwordReset = "password reset"
+
+    /// The options by which a script gives the answers.
+    fileprivate var options: String {
+        // A reset takes a code, and then the new password.
+        "--code-from FD \(self == .passwordReset ? "and" : "or") --password-from FD"
+    }
+}
+
 /// Asks the person at the terminal, or reads a script's answers from file descriptors.
 ///
 /// While it exists, Ctrl-C cancels the sign-in instead of ending the program.
@@ -36,6 +49,8 @@ final class TerminalPrompter {
     /// Why the answer before was not taken.
     private(set) var refusal: (any NativeRefusal)?
 
+    let deed: NativeDeed
+
     /// The operation, such as `sign-in`.
     var subject: String
 
@@ -46,8 +61,8 @@ final class TerminalPrompter {
     var newCodes = 0
 
     /// Throws unless there is a terminal to ask on, or a descriptor to read answers from.
-    init(_ subject: String, _ answers: NativeArguments, _ arguments: StoreArguments) throws {
-        self.subject = subject
+    init(_ deed: NativeDeed, _ answers: NativeArguments, _ arguments: StoreArguments) throws {
+        (self.deed, subject) = (deed, deed.rawValue)
         self.answers = answers
         mayAsk = arguments.mayAsk
         isQuiet = arguments.quiet || arguments.json
@@ -56,7 +71,7 @@ final class TerminalPrompter {
             if let descriptor { try AnswerInput(descriptor: descriptor).check(option) }
         }
         guard mayAsk || answers.codeFrom != nil || answers.passwordFrom != nil else {
-            throw unanswered("a code or a password", "--code-from FD or --password-from FD")
+            throw noTerminal(deed.options)
         }
     }
 
@@ -121,7 +136,7 @@ final class TerminalPrompter {
     func typed(_ question: String, isSecret: Bool = false) throws -> Secret {
         try checkCancellation()
         terminal = terminal ?? ControllingTerminal()
-        guard let terminal else { throw unanswered("an answer", "--code-from FD or --password-from FD") }
+        guard let terminal else { throw refusal ?? noTerminal(deed.options) }
         let shown = question.boundedSentence.printable
         let answer = try interruptible { try terminal.answer(to: shown, isSecret: isSecret) }
         guard let answer else { throw cancelled() }
@@ -143,6 +158,11 @@ final class TerminalPrompter {
     /// The error if no answer can be asked for; an earlier refusal is the better reason.
     func unanswered(_ what: String, _ option: String) -> any Error {
         refusal ?? CommandFailure(.usage, "the issuer asks for \(what), and there is no terminal", "give \(option)")
+    }
+
+    /// The error where nobody can be asked, before the issuer has asked for anything.
+    func noTerminal(_ option: String) -> CommandFailure {
+        CommandFailure(.usage, "there is no terminal to ask on", "give \(option)")
     }
 
     private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {

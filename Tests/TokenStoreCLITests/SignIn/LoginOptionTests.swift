@@ -46,6 +46,7 @@ struct LoginOptionTests {
                 ("Redirect_URI=x", "the parameter Redirect_URI is set by the sign-in itself; use --redirect-uri"),
                 ("=x", "a --parameter is not NAME=VALUE; give it as in --parameter ui_locales=es"),
                 ("a=x", "a --parameter is given twice; give each name once"),
+                ("max_age=1h", "max_age is not a whole number of seconds; give one such as max_age=3600"),
             ] {
                 let twice = ["--parameter", "a=b", "--parameter", text]
                 let outcome = try await scene.run(["login"] + scene.place + twice)

@@ -139,13 +139,30 @@ struct NativeLoginTests {
         }
     }
 
-    @Test(arguments: ["mara", "@example.org", "mara@", "a@b@c", "a b@example.org", ""])
-    func `what cannot be an e-mail address is refused before the issuer is asked`(username: String) async throws {
+    @Test(arguments: ["mara", "@example.org", "mara@", "a@b@c", "a b@example.org"])
+    func `which names there are the issuer says, also of one that is no e-mail address`(username: String) async throws {
         try await NativeLoginScene.open { scene in
             let outcome = try await scene.script("login", "pwd-app", "--username", username, passwords: ["x"])
+            #expect(outcome.status == 1, "\(outcome.error)")
+            #expect(outcome.error.hasSuffix("; '\(username)' is not an e-mail address\n"), "\(outcome.error)")
+            #expect(scene.provider.audit.count(of: "initiate") == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("login", "", "is blank"), ("login", " \t", "is blank"), ("login", "a\u{1}b", "has a control character"),
+        ("signup", "mara", "'mara' is not an e-mail address"), ("signup", "", "is blank"),
+    ])
+    func `a name that nobody has is refused before the issuer is asked`(
+        command: String,
+        username: String,
+        words: String
+    ) async throws {
+        try await NativeLoginScene.open { scene in
+            let outcome = try await scene.script(command, "pwd-app", "--username", username, passwords: ["x"])
             #expect(outcome.status == 64, "\(outcome.error)")
-            #expect(outcome.error.contains("is not an e-mail address"), "\(outcome.error)")
-            #expect(scene.provider.audit.count(of: "initiate") == 0)
+            #expect(outcome.error.contains(words), "\(outcome.error)")
+            #expect(scene.provider.audit.counts.isEmpty)
         }
     }
 
@@ -184,7 +201,15 @@ struct NativeLoginTests {
                 let outcome = try await command.runAside(in: scene.scene.scratch)
                 #expect(outcome.status == 64)
                 #expect(outcome.error.contains("--code-from FD or --password-from FD"))
+                #expect(!outcome.error.contains("the issuer asks"))
             }
+            let reset = Command(
+                arguments: scene.words("reset-password", "pwd-app", ["--username", Self.bo]),
+                environment: scene.environment
+            )
+            let asked = try await reset.runAside(in: scene.scene.scratch)
+            let advice = "there is no terminal to ask on; give --code-from FD and --password-from FD\n"
+            #expect(asked.error.hasSuffix(advice), "\(asked.error)")
             let closed = Command(
                 arguments: scene.words("login", "otp-app", ["--username", Self.bo, "--code-from", "9"]),
                 environment: scene.environment

@@ -160,6 +160,28 @@ struct NativeSecondFactorTests {
         }
     }
 
+    @Test func `a channel that several methods have does not say which one is meant`() async throws {
+        try await NativeLoginScene.open { scene in
+            let methods = ["m-1", "m-2"].map {
+                #"{"id":"\#($0)","challenge_type":"oob","challenge_channel":"email","login_hint":"c***d"}"#
+            }
+            let body = #"{"continuation_token":"next-token","methods":[\#(methods.joined(separator: ","))]}"#
+            scene.provider.faults.add(.answer(body: body, at: "introspect"))
+            let outcome = try await scene.script(
+                "login",
+                "mfa-app",
+                "--username",
+                Self.cleo,
+                "--second-factor",
+                "email",
+                passwords: [Self.password]
+            )
+            #expect(outcome.status == 64, "\(outcome.error)")
+            let error = "several methods are by email; give one of m-1, m-2 as --second-factor"
+            #expect(outcome.error.contains(error), "\(outcome.error)")
+        }
+    }
+
     @Test(arguments: ["temporarily_unavailable", "server_error"])
     func `an issuer that says it is out of order ends a sign-in with 8`(code: String) async throws {
         try await NativeLoginScene.open { scene in
