@@ -23,7 +23,9 @@ struct TokenEndpointTests {
 
     @Test(arguments: ["[]", "null", "\"a\"", "", "<html>"])
     func `an answer that is not a JSON object is unusable`(body: String) async {
-        await #expect(throws: UnusableAnswer(status: 200, isJSON: false)) { try await answer(body) }
+        await #expect(throws: UnusableAnswer(status: 200, isJSON: false, isEmpty: body.isEmpty)) {
+            try await answer(body)
+        }
     }
 
     @Test(arguments: [200, 201, 203])
@@ -36,7 +38,8 @@ struct TokenEndpointTests {
 
     @Test(arguments: [("{}", true), ("", false), ("[]", false)])
     func `another success than 200 without tokens is unusable`(body: String, isJSON: Bool) async {
-        await #expect(throws: UnusableAnswer(status: 202, isJSON: isJSON)) { try await answer(body, status: 202) }
+        let expected = UnusableAnswer(status: 202, isJSON: isJSON, isEmpty: body.isEmpty)
+        await #expect(throws: expected) { try await answer(body, status: 202) }
     }
 
     @Test func `an answer that wants a browser is a refusal, unless tokens are beside it`() async throws {
@@ -75,7 +78,7 @@ struct TokenEndpointTests {
 
     @Test(arguments: [("<html>", false), ("Unauthorized", false), ("", false), ("{}", true)])
     func `status 401 without an error is none of the issuer's words`(body: String, isJSON: Bool) async {
-        let answer = UnusableAnswer(status: 401, isJSON: isJSON)
+        let answer = UnusableAnswer(status: 401, isJSON: isJSON, isEmpty: body.isEmpty)
         await #expect(throws: answer) { try await self.answer(body, status: 401) }
         #expect(answer.problem.hasPrefix("the token endpoint answered 401 "))
         #expect(answer.remedy.code == .checkRegistration)

@@ -11,13 +11,10 @@ import TokenStorage
 /// Real servers are not textbooks: what was seen at issuers, and what it must not cost.
 @Suite(.aboutFiles("the servers here are issuers"))
 struct RealServerTests {
-    @Test(arguments: ["", "<html>Bad request</html>", #"["invalid_grant"]"#])
-    func `an empty 400 or one without JSON needs interaction and keeps the token`(
-        body: String
-    ) async throws {
+    @Test func `an empty 400 needs interaction and keeps the token`() async throws {
         let scene = try OpenScene()
         scene.expire()
-        scene.issuer.answer(.init(status: 400, body))
+        scene.issuer.answer(.init(status: 400))
         for net in [1, 1] {
             guard try await scene.failure()?.interaction == .refusedWithoutReason else {
                 throw ExpectationFailure("refusedWithoutReason")
@@ -26,6 +23,22 @@ struct RealServerTests {
             #expect(scene.tokenRequestCount == net)
         }
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
+    }
+
+    @Test(arguments: ["<html>Bad request</html>", #"["invalid_grant"]"#, "{}"])
+    func `a 400 that is not the issuer's refusal needs no interaction`(body: String) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(
+            .init(status: 400, body),
+            .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1"}"#)
+        )
+        let error = try await scene.failure()
+        #expect(error?.code == .unusableAnswer)
+        #expect(error?.status == 400)
+        #expect(error?.needsInteraction == false)
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
     @Test func `invalid_request is how some issuers refuse a refresh token`() async throws {

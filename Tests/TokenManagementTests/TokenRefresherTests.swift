@@ -84,10 +84,11 @@ struct TokenRefresherTests {
         #expect(scene.tokenRequestCount == net)
     }
 
-    @Test func `after a failure that may pass the next try comes later each time`() async throws {
+    @Test(arguments: [(503, ""), (400, "<html>")])
+    func `after a failure that may pass the next try comes later each time`(status: Int, body: String) async throws {
         let scene = try OpenScene()
         scene.expire()
-        scene.issuer.answer(.init(status: 503))
+        scene.issuer.answer(.init(status: status, body))
         let failures = LockedValue<[Scope]>([])
         let waits = Waits(5, scene)
         let refresher = scene.manager().keepFresh(

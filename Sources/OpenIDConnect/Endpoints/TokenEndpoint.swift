@@ -45,7 +45,12 @@ package struct TokenEndpoint: Sendable {
         guard response.isSuccess, let tokens, tokens.hasTokens else {
             form.conceal(object?.answeredTokens ?? [])
             let said = object.flatMap { form.redacting(OAuthError(foreign: $0, response.status)).serverDescription }
-            throw UnusableAnswer(status: response.status, isJSON: object != nil, serverDescription: said)
+            throw UnusableAnswer(
+                status: response.status,
+                isJSON: object != nil,
+                isEmpty: response.body.count == 0,
+                serverDescription: said
+            )
         }
         form.conceal(object?.answeredTokens ?? [])
         return try answer(response, tokens.withoutEchoes(of: form))
@@ -153,6 +158,9 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
     /// Whether the body was a JSON object at least.
     package let isJSON: Bool
 
+    /// Whether there was no body; what stands before an issuer answers with a page.
+    package let isEmpty: Bool
+
     /// The field whose text RFC 6749 does not allow, if that is the fault.
     package let malformedField: String?
 
@@ -165,12 +173,14 @@ package struct UnusableAnswer: Error, Hashable, CustomStringConvertible {
     package init(
         status: Int,
         isJSON: Bool,
+        isEmpty: Bool = false,
         malformedField: String? = nil,
         unknownType: String? = nil,
         serverDescription: String? = nil
     ) {
         self.status = status
         self.isJSON = isJSON
+        self.isEmpty = isEmpty
         self.malformedField = malformedField
         self.unknownType = unknownType
         self.serverDescription = serverDescription

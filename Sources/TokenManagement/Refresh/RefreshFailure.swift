@@ -66,8 +66,8 @@ struct RefreshFailure {
         switch answer.status {
         // A success that cannot be read may have had the next token in it.
         case 200..<300: doubtToken()
-        case 400:
-            // Some issuers refuse a refresh token with an empty 400.
+        case 400 where answer.isEmpty:
+            // Some issuers refuse a refresh token so; with a page, as a proxy sends it, it is nobody's word about it.
             consequence.token = .unspent
             error =
                 doubt.map { .possiblyConsumed(nil, since: $0.startedAt, program: $0.program, events: events) }

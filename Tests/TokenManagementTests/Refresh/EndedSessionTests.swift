@@ -60,10 +60,10 @@ struct EndedSessionTests {
         arguments: [
             (#"{"error":"invalid_client"}"#, AcquisitionError.Code.clientMisconfigured),
             (#"{"error":"unauthorized_client"}"#, .clientMisconfigured),
-            (#"{"error":"invalid_scope"}"#, .invalidScope),
+            (#"{"error":"invalid_scope"}"#, .invalidScope), ("<html>", .unusableAnswer),
         ]
     )
-    func `an answer about the client or the scope leaves a doubt about the token`(
+    func `an answer that is not about the token leaves a doubt about it`(
         body: String,
         code: AcquisitionError.Code
     ) async throws {

@@ -67,6 +67,12 @@ struct BrokenIssuerTests {
             sentence: "the issuer refused the refresh token with status 400; sign in again"
         ),
         .init(
+            testDescription: "a proxy's 400",
+            faults: [.answer(status: 400, body: "<html>", at: "token")],
+            exit: 1,
+            sentence: "the token endpoint answered 400 without JSON; check the authority, and any proxy in front of it"
+        ),
+        .init(
             testDescription: "a redirect",
             faults: [.answer(status: 307, body: "", at: "token")],
             exit: 1,
