@@ -26,6 +26,17 @@ struct FrontDoorTests {
         #expect(article.contains("```swift\n" + (try code("Guides/\(guide).swift")) + "```"))
     }
 
+    @Test func `a service of the recipes that is restarted waits before, and is not given up`() throws {
+        let recipes = try text("Sources/TokenStoreKit/TokenStoreKit.docc/ShellRecipes.md")
+        let units = recipes.components(separatedBy: "```ini\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        let restarted = units.filter { $0.contains("\nRestart=") }
+        #expect(!restarted.isEmpty)
+        for unit in restarted {
+            #expect(unit.contains("\nRestartSec="))
+            #expect(unit.contains("\nStartLimitIntervalSec=0\n"))
+        }
+    }
+
     @Test(arguments: ["https://login.example.com", "https://login.microsoftonline.com/common"])
     func `an application without a sign-in has no sessions, and creates its store`(issuer: String) async throws {
         let directory = try TemporaryDirectory()

@@ -55,7 +55,6 @@ package struct CommandFailure: Error {
     /// An error of the library, with its remedy as a command.
     init(_ status: ExitStatus, _ error: any CodedError) {
         self.init(status, error.problem, error.remedy?.hint)
-        facts.lacksSpace = error.remedy?.code == .freeSpace
     }
 
     private init(_ error: TokenStoreError) {

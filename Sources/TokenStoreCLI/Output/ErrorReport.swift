@@ -12,9 +12,6 @@ struct FailureFacts {
     /// In how many seconds the next attempt is welcome.
     private(set) var retryAfter: Int?
 
-    /// Whether a disk is full, or a quota used up.
-    var lacksSpace = false
-
     /// Whether what failed is to write to standard output.
     var isOfOutput = false
 

@@ -95,10 +95,7 @@ private func mayWriteAgain(_ descriptor: Int32) -> Bool { mayTryAgain(descriptor
 extension CommandFailure {
     /// The failure of the last call of the system.
     static func ofSystem(_ problem: String, _ hint: String) -> CommandFailure {
-        let code = errno
-        var failure = CommandFailure(.failure, "\(problem) (\(systemMessage(code)))", hint)
-        failure.facts.lacksSpace = [ENOSPC, EDQUOT].contains(code)
-        return failure
+        CommandFailure(.failure, "\(problem) (\(systemMessage()))", hint)
     }
 }
 

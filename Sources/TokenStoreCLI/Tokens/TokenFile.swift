@@ -38,13 +38,14 @@ struct TokenFile {
         }
     }
 
-    /// Writes a token, and each newer one of its account in time; a failure that may pass is waited out once there is a
-    /// token, and a full disk, or a server that refuses the role, for as long as the token lasts.
+    /// Writes a token, and each newer one of its account in time; once there is a token, a failure that may pass is
+    /// waited out.
     func watch(on console: Console) throws -> Never {
         try requireReplaceable()
         var pace = RefreshPace(leastLifetime: acquisition.token.minTTL)
         var token = try acquisition.token(on: console)
         try write(token, console)
+        var told: String?
         while true {
             pace.wait(until: pace.due(token))
             do {
@@ -52,13 +53,13 @@ struct TokenFile {
                 if next.secret != token.secret { try write(next, console) }
                 token = next
                 pace.succeed(isFresh: next.isFresh)
+                told = nil
             } catch {
                 let failure = CommandFailure(error)
-                // A password that is being changed, for example.
-                let isRefused = (error as? TokenStoreError)?.code == .access
-                let isInTime = (failure.facts.lacksSpace || isRefused) && Date() < token.expiresAt
-                guard isInTime || [.network, .storeBusy].contains(failure.status) else { throw failure }
-                console.note(failure.sentence)
+                guard failure.mayPass(whileGood: Date() < token.expiresAt) else { throw failure }
+                // Once, however often it is tried.
+                if failure.message != told { console.note(failure.sentence) }
+                told = failure.message
                 pace.fail()
             }
         }
@@ -109,6 +110,18 @@ struct TokenFile {
     }
 
     private static let longestToken = 1 << 17
+}
+
+extension CommandFailure {
+    /// Whether a token is kept fresh all the same; `isGood` says whether the one that is there still lasts.
+    func mayPass(whileGood isGood: Bool) -> Bool {
+        switch status {
+        case .network, .storeBusy: true
+        case .interactionRequired, .usage, .cancelled, .interrupted: false
+        // As the page of a proxy does, a network that wants a login first, a key that was not found once, a full disk.
+        default: isGood
+        }
+    }
 }
 
 /// When a token that is kept fresh is asked for again.
