@@ -113,8 +113,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
         let response = try await within(limits.head, address, body) {
             try await head(of: request, body, by: client)
         }
-        var received = try await Self.body(of: response, to: request, address, limit: limits.bodySize)
-        let answer = HTTPResponse(
+        var (received, cut) = try await Self.body(of: response, address, limit: limits.bodySize)
+        let sent = HTTPResponse(
             status: Int(response.status.code),
             headers: HTTPHeaders(response.headers.map { (name: $0.name, value: $0.value) }),
             body: received.withUnsafeMutableReadableBytes { bytes in
@@ -122,21 +122,22 @@ public final class AsyncHTTPTransport: HTTPTransport {
                 return Secret(copying: UnsafeRawBufferPointer(bytes))
             }
         )
-        // Who names codings undoes them.
-        guard request.headers["accept-encoding"] == nil else { return answer }
-        return try answer.decoded(limit: limits.bodySize, host: address.name)
+        func answer() throws -> HTTPResponse {
+            // Who names codings undoes them.
+            guard request.headers["accept-encoding"] == nil else { return sent }
+            return try sent.decoded(limit: limits.bodySize, host: address.name)
+        }
+        guard let cut else { return try answer() }
+        guard let whole = try? answer(), whole.isWhole(for: request) else { throw cut }
+        return whole
     }
 
-    /// The whole body of an answer.
-    ///
-    /// An object of JSON is whole once it is closed, whatever of the framing is cut off behind it or never comes. What a
-    /// POST has brought may be in no other answer, as a new refresh token is.
+    /// The body of an answer, and what has cut it off, if it is not all.
     private static func body(
         of response: HTTPClientResponse,
-        to request: HTTPRequest,
         _ address: WebAddress,
         limit: Int
-    ) async throws -> ByteBuffer {
+    ) async throws -> (ByteBuffer, cut: (any Error)?) {
         var received = ByteBuffer()
         do {
             for try await part in response.body {
@@ -145,13 +146,12 @@ public final class AsyncHTTPTransport: HTTPTransport {
                 }
                 received.writeImmutableBuffer(part)
             }
+        } catch let error as HTTPTransportError {
+            throw error
         } catch {
-            let isWhole = received.withUnsafeReadableBytes { (try? JSONValue(parsing: $0))?.object != nil }
-            guard isWhole, response.status == .ok, request.method == "POST", !(error is HTTPTransportError) else {
-                throw error
-            }
+            return (received, error)
         }
-        return received
+        return (received, nil)
     }
 
     /// Sends a request until the head of its answer is there.
@@ -200,6 +200,18 @@ public final class AsyncHTTPTransport: HTTPTransport {
             defer { clients = started }
             return try started.client(for: address)
         }
+    }
+}
+
+extension HTTPResponse {
+    /// Whether nothing is missing although it was cut off.
+    ///
+    /// An object of JSON is whole once it is closed, whatever of the framing is cut off behind it or never comes. What a
+    /// POST has brought may be in no other answer, as a new refresh token is. What answers a form, as OAuth's endpoints
+    /// do, is taken as their answers are read; behind another object the next one of a list may be missing.
+    fileprivate func isWhole(for request: HTTPRequest) -> Bool {
+        let isForm = request.headers["content-type"] == "application/x-www-form-urlencoded"
+        return request.method == "POST" && isSuccess && jsonObject(forgiving: isForm) != nil
     }
 }
 

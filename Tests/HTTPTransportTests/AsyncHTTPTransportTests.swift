@@ -231,7 +231,37 @@ struct AsyncHTTPTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [("POST", "200 OK", #"{"a":1"#), ("POST", "400 Bad", #"{"a":1}"#), ("GET", "200 OK", #"{"a":1}"#)])
+    private static func sendForm(_ server: RawServer) async throws -> HTTPResponse {
+        try await send(server) {
+            $0.method = "POST"
+            $0.headers["content-type"] = "application/x-www-form-urlencoded"
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("200 OK", "\u{FEFF}{\"a\":1}"), ("201 Created", #"{"a":1}"#), ("200 OK", "{\"a\":1}\0"),
+            ("203 X", #"{"a":1,}"#), ("200 OK", #"{"a":1}</html>"#),
+        ]
+    )
+    func `what is cut off behind a form's object is not missed`(status: String, body: String) async throws {
+        let server = try RawServer("HTTP/1.1 \(status)\r\nContent-Length: 50\r\n\r\n\(body)")
+        #expect(try await Self.sendForm(server).body == Secret(body))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: ["", #"{"a":1"#, "\u{FEFF}{\"a\":\"1", #"{"a":{"b":1}"#, #"["a"]"#, "<html>"])
+    func `an answer to a form that is cut off within its object is none`(body: String) async throws {
+        let server = try RawServer("HTTP/1.1 201 X\r\nContent-Length: 50\r\n\r\n\(body)")
+        await #expect(throws: HTTPTransportError.self) { try await Self.sendForm(server) }
+    }
+
+    @Test(
+        arguments: [
+            ("POST", "200 OK", #"{"a":1"#), ("POST", "400 Bad", #"{"a":1}"#), ("GET", "200 OK", #"{"a":1}"#),
+            ("POST", "200 OK", "{\"a\":1}\n{\"a\":"),
+        ]
+    )
     func `another answer that is cut off is none`(method: String, status: String, body: String) async throws {
         let server = try RawServer("HTTP/1.1 \(status)\r\nContent-Length: 50\r\n\r\n\(body)")
         await #expect(throws: HTTPTransportError.self) { try await Self.send(server) { $0.method = method } }

@@ -74,6 +74,20 @@ struct ContentCodingTests {
         #expect(response.headers["content-length"] == nil)
     }
 
+    @Test(arguments: [0, 1])
+    func `a compressed answer whose framing is cut off is whole unless something of it is missing`(
+        missing: Int
+    ) async throws {
+        let body = Self.compressed(Data(#"{"refresh_token":"rt-1"}"#.utf8)).dropLast(20 * missing)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\nContent-Encoding: gzip\r\n\r\n"
+        let server = try RawServer(Data(head.utf8) + body)
+        defer { server.stop() }
+        let request = HTTPRequest("POST", server.url)
+        let sending = await Task { try await AsyncHTTPTransport().send(request, limits: Self.limits) }.result
+        #expect((try? sending.get().body) == (missing == 0 ? Secret(#"{"refresh_token":"rt-1"}"#) : nil))
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `gzip members, padding, two codings and an empty body are read`() async throws {
         let half = Self.compressed(Self.text)
         let both = try await Self.send(half + half + Data([0, 0]), "Content-Encoding: gzip")
