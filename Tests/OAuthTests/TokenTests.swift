@@ -211,6 +211,19 @@ struct TokenResponseTests {
     func `a relative lifetime goes before an absolute one`(body: JSONValue, lifetime: Int64) throws {
         #expect(try TokenResponse(body).lifetime(at: Fixture.now) == lifetime)
     }
+
+    @Test(
+        arguments: [
+            (["refresh_in": 1_800], 1_800), (["refresh_in": 0], nil), (["refresh_in": -5], nil),
+            (["refresh_in": "0"], nil), (["refresh_in": 0, "refresh_expires_in": 600], 300),
+            (["refresh_in": 60, "refresh_expires_in": 600], 60), (["refresh_expires_in": 7_200], nil),
+        ] as [(JSONValue, Int64?)]
+    )
+    func `a token is worth a refresh after refresh_in, unless that is none`(body: JSONValue, delay: Int64?) throws {
+        var response = try TokenResponse(body)
+        response.expiresIn = .seconds(3_600)
+        #expect(response.refreshDelay(at: Fixture.now) == delay)
+    }
 }
 
 struct HalfCharacterTests {

@@ -20,16 +20,15 @@ struct BenchIssuer: Sendable {
         provider = try await LocalIdentityProvider.start(configuration)
     }
 
-    /// Signs in, with an access token that ends or is worth refreshing after some seconds.
-    func signIn(_ path: StorePath, lifetime: Int64 = 3_600, refreshIn: Int64? = nil) async throws {
-        try await signIn(to: TokenStore.open(at: path), lifetime: lifetime, refreshIn: refreshIn)
+    /// Signs in, with an access token that ends after some seconds.
+    func signIn(_ path: StorePath, lifetime: Int64 = 3_600) async throws {
+        try await signIn(to: TokenStore.open(at: path), lifetime: lifetime)
     }
 
-    func signIn(to store: TokenStore, lifetime: Int64, refreshIn: Int64? = nil) async throws {
+    func signIn(to store: TokenStore, lifetime: Int64) async throws {
         let login = Login(provider: provider, transport: AsyncHTTPTransport())
         try await login.signIn(to: store, client: Self.client, scope: Self.scope) {
             $0.expiresIn = .seconds(lifetime)
-            $0.refreshIn = refreshIn.map { .seconds($0) }
         }
     }
 

@@ -64,7 +64,8 @@ enum BrokenIssuerBenchmark: Benchmark {
     private static func serving(_ bench: Bench, _ issuer: BenchIssuer, _ fault: Fault, _ path: StorePath) throws
         -> [Bool]
     {
-        try AsynchronousWork.run { try await issuer.signIn(path, refreshIn: -1) }
+        try AsynchronousWork.run { try await issuer.signIn(path) }
+        try TokenStore.open(at: path).withWriter { try $0.update("access_token", set: "refresh_on = 1") }
         issuer.provider.faults.add(fault)
         let outcome = try bench.token(path, "--timeout", "\(Int(timeout))").run()
         issuer.provider.faults.removeAll()

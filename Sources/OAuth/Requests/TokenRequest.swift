@@ -174,9 +174,11 @@ public struct TokenResponse: Equatable, Sendable {
     /// When the access token is worth refreshing although it is good, in seconds; nil: not before its end is near.
     ///
     /// A refresh token that ends no later than the access token is of no use then, so it is used at half its time.
+    /// An issuer that says of each token that it is worth it at once says nothing: every use of one would cost a refresh
+    /// token.
     package func refreshDelay(at now: Int64) -> Int64? {
-        guard refreshIn == nil, let end = refreshTokenExpiresIn?.secondsRoundedUp, end > 0, end <= lifetime(at: now)
-        else { return refreshIn?.secondsRoundedUp }
+        if let delay = refreshIn?.secondsRoundedUp, delay > 0 { return delay }
+        guard let end = refreshTokenExpiresIn?.secondsRoundedUp, end > 0, end <= lifetime(at: now) else { return nil }
         return end / 2
     }
 }

@@ -209,6 +209,18 @@ struct ThrottlingTests {
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
     }
 
+    @Test(arguments: ["0", "-5", "\"0\""])
+    func `an issuer for which every token is worth a refresh at once is asked once`(refreshIn: String) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let body = #"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","refresh_in":\#(refreshIn)}"#
+        scene.issuer.answer(.init(body))
+        #expect(try await scene.acquire().source == .refresh)
+        scene.clock.seconds += 2
+        #expect(try await scene.acquire().source == .cache)
+        #expect(scene.tokenRequestCount == 1)
+    }
+
     @Test(arguments: [300 * 86_400, 1_800, 1])
     func `a wait that began on a clock that was ahead ends when it is set back`(seconds: Int64) async throws {
         let scene = try OpenScene()

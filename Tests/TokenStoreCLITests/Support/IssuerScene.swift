@@ -18,11 +18,11 @@ struct IssuerScene: Sendable {
     /// The number of requests to the token endpoint since the sign-in.
     var tokenRequestCount: Int { provider.audit.count(of: "token") }
 
-    /// Runs `body` with a person whose access token has `lifetime` seconds left, and is worth refreshing after
-    /// `refreshIn`, at an issuer that ends a session when a refresh token is used twice.
+    /// Runs `body` with a person whose access token has `lifetime` seconds left, and is worth refreshing if `isAging`,
+    /// at an issuer that ends a session when a refresh token is used twice.
     static func open(
         lifetime: Int64,
-        refreshIn: Int64? = nil,
+        isAging: Bool = false,
         authority: PrivateAuthority? = nil,
         _ body: (IssuerScene) async throws -> Void
     ) async throws {
@@ -31,7 +31,7 @@ struct IssuerScene: Sendable {
         configuration.tls = authority.map { .init(chain: $0.chain, key: $0.key) }
         try await LocalIdentityProvider.running(configuration) { provider in
             let scene = IssuerScene(provider: provider, scratch: try ScratchDirectory(), caFile: authority?.path)
-            try await scene.signIn(lifetime: lifetime, refreshIn: refreshIn)
+            try await scene.signIn(lifetime: lifetime, isAging: isAging)
             try await body(scene)
         }
     }
@@ -39,17 +39,17 @@ struct IssuerScene: Sendable {
     /// Signs the person in anew.
     func signIn(
         lifetime: Int64,
-        refreshIn: Int64? = nil,
+        isAging: Bool = false,
         _ change: @escaping @Sendable (inout TokenResponse) -> Void = { _ in }
     ) async throws {
         let transport = AsyncHTTPTransport(options: HTTPTransportOptions(caFile: caFile))
         let login = Login(provider: provider, transport: transport)
-        try await login.signIn(to: TokenStore.open(at: StorePath(scratch.store)), client: "pwd-app", scope: Self.scope)
-        {
+        let store = try await TokenStore.open(at: StorePath(scratch.store))
+        try await login.signIn(to: store, client: "pwd-app", scope: Self.scope) {
             $0.expiresIn = .seconds(lifetime)
-            $0.refreshIn = refreshIn.map { .seconds($0) }
             change(&$0)
         }
+        if isAging { try await store.withWriter { try $0.update("access_token", set: "refresh_on = 1") } }
         provider.audit.reset()
     }
 

@@ -158,7 +158,7 @@ struct BrokenIssuerTests {
     func `R10: an aging token is returned when the refresh fails`(
         fault: Fault
     ) async throws {
-        try await IssuerScene.open(lifetime: 3_600, refreshIn: -1) { (scene: IssuerScene) async throws in
+        try await IssuerScene.open(lifetime: 3_600, isAging: true) { (scene: IssuerScene) async throws in
             scene.provider.faults.add(fault)
             let outcome = try await scene.tokens(1)[0]
             #expect(outcome.status == 0, "\(outcome.error)")

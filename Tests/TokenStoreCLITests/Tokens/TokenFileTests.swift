@@ -99,7 +99,7 @@ struct TokenFileTests {
             let longer = try await scene.tokens(1, "--cached", "--min-ttl", "7200")[0]
             #expect(longer.status == 8)
             #expect(longer.error.contains("leave --cached out"), "\(longer.error)")
-            try await scene.signIn(lifetime: 3_600, refreshIn: -1)
+            try await scene.signIn(lifetime: 3_600, isAging: true)
             #expect(try await scene.tokens(1, "--cached")[0].status == 0)
             try await scene.signIn(lifetime: 0)
             #expect(try await scene.tokens(1, "--cached")[0].status == 8)
