@@ -89,12 +89,27 @@ struct AWSCredentialCommand: TokenConsumer {
         if let address = endpointURL ?? environment["AWS_ENDPOINT_URL_STS"] { return address }
         guard let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"], !region.isEmpty
         else { return "https://sts.amazonaws.com/" }
+        return try Self.endpoint(in: region)
+    }
+
+    /// Where the service of a region is.
+    static func endpoint(in region: String) throws -> String {
         // The token goes to a host that has this in its name.
         guard region.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0.isLetterOrDigit }) else {
-            throw ValidationError("'\(region)' is not a region", hint: "give one such as eu-central-1")
+            throw ValidationError(
+                "'\(region)' is not a region",
+                hint: "give one such as eu-central-1, or give --endpoint-url"
+            )
         }
-        return "https://sts.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")/"
+        let domain = domains.first { region.hasPrefix($0.regions) }?.name ?? "amazonaws.com"
+        return "https://sts.\(region).\(domain)/"
     }
+
+    /// The domains of AWS's partitions that have one of their own, by how the names of their regions begin.
+    private static let domains: [(regions: String, name: String)] = [
+        ("cn-", "amazonaws.com.cn"), ("eusc-", "amazonaws.eu"), ("us-iso-", "c2s.ic.gov"),
+        ("us-isob-", "sc2s.sgov.gov"), ("us-isof-", "csp.hci.ic.gov"), ("eu-isoe-", "cloud.adc-e.uk"),
+    ]
 
     /// The username in the letters that a session may have.
     private static func sessionName(_ account: Account) -> String {

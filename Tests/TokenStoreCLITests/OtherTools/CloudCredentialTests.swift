@@ -5,6 +5,8 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import TokenStoreCLI
+
 /// Keys of AWS and tokens for Google Cloud, with the libraries of both.
 @Suite(.onWaitingThreads)
 struct CloudCredentialTests {
@@ -22,6 +24,15 @@ struct CloudCredentialTests {
     }
 
     // MARK: - AWS
+
+    @Test(arguments: [
+        ("eu-central-1", "amazonaws.com"), ("us-gov-west-1", "amazonaws.com"), ("cn-north-1", "amazonaws.com.cn"),
+        ("eusc-de-east-1", "amazonaws.eu"), ("us-iso-east-1", "c2s.ic.gov"), ("us-isob-east-1", "sc2s.sgov.gov"),
+        ("us-isof-south-1", "csp.hci.ic.gov"), ("eu-isoe-west-1", "cloud.adc-e.uk"),
+    ])
+    func `the service of a region is in the domain of its partition`(region: String, domain: String) throws {
+        #expect(try AWSCredentialCommand.endpoint(in: region) == "https://sts.\(region).\(domain)/")
+    }
 
     @Test func `the token is exchanged for the keys of the role`() async throws {
         try await IssuerScene.open(lifetime: 3_600) { (scene: IssuerScene) async throws in
