@@ -28,7 +28,7 @@ public struct AcquisitionError: IssuerError, Equatable {
         public static let unavailable = Code(rawValue: "unavailable")
         /// The network failed.
         public static let network = Code(rawValue: "network")
-        /// The token endpoint answered with an error that is not an OAuth error.
+        /// The token endpoint answered with neither a token that can be used nor an OAuth error.
         public static let unusableAnswer = Code(rawValue: "unusable_answer")
         /// The issuer sent an ID token and no access token, as it may where OpenID's own scopes alone were granted;
         /// ``AcquisitionError/idToken`` has it.
@@ -105,7 +105,7 @@ public struct AcquisitionError: IssuerError, Equatable {
     /// How long the token in ``result`` is good for.
     public private(set) var lifetime: Duration?
 
-    /// The status of an answer without an OAuth error.
+    /// The status of an outage, and of an answer that is neither a token that can be used nor an OAuth error.
     public private(set) var status: Int?
 
     /// The claims of the request that failed.
