@@ -26,6 +26,17 @@ struct FrontDoorTests {
         #expect(article.contains("```swift\n" + (try code("Guides/\(guide).swift")) + "```"))
     }
 
+    @Test func `no example puts a token into the arguments of a program`() throws {
+        let sources = Repository.root.appending(path: "Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path(percentEncoded: false))
+            .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".md") }
+        #expect(files.contains("TokenStoreCLI/Commands/TokenCommand.swift"))
+        for file in files.map({ "Sources/" + $0 }) + ["README.md"] {
+            let others = try text(file).replacing("eval \"$(tokenstore token", with: "")
+            #expect(!others.contains("$(tokenstore token"), "\(file)")
+        }
+    }
+
     @Test func `a service of the recipes that is restarted waits before, and is not given up`() throws {
         let recipes = try text("Sources/TokenStoreKit/TokenStoreKit.docc/ShellRecipes.md")
         let units = recipes.components(separatedBy: "```ini\n").dropFirst().map { $0.components(separatedBy: "```")[0] }

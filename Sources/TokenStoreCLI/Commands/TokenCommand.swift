@@ -17,8 +17,8 @@ struct TokenCommand: TokenConsumer {
             command stays and writes each new token of the account before the old one ends.
 
             EXAMPLES
-              curl -H "$(tokenstore token --scope api://todo/Read --format header)" \\
-                https://api.example.com/
+              tokenstore token --scope api://todo/Read --format header | \\
+                curl -H @- https://api.example.com/
               tokenstore token --account mara@example.net --scope api://todo/Read \\
                 --min-ttl 600
               eval "$(tokenstore token --scope api://todo/Read --export --env-name TOKEN)"
@@ -59,24 +59,24 @@ struct TokenCommand: TokenConsumer {
 
     func validate() throws {
         let isForShell = envName != nil || export
-        guard !isForShell || format ?? .env == .env else {
+        if isForShell, let format, format != .env {
             throw ValidationError("--env-name and --export are for --format env", hint: "leave --format out")
         }
         let isDocument = [nil, .json, .execCredential].contains(format)
-        guard !arguments.json || isDocument && !isForShell else {
+        if arguments.json, isForShell || !isDocument {
             throw ValidationError(
                 "--json prints one JSON document",
                 hint: "leave --json out, or --format, --env-name and --export"
             )
         }
-        guard output == nil || format ?? .text == .text && !isForShell else {
+        if output != nil, isForShell || format ?? .text != .text {
             throw ValidationError("--output writes the bare token", hint: "leave --format, --env-name and --export out")
         }
-        guard output != "" else { throw ValidationError("--output is empty", hint: "name a file") }
-        guard !watch || ![nil, "-"].contains(output) else {
+        if output == "" { throw ValidationError("--output is empty", hint: "name a file") }
+        if watch, [nil, "-"].contains(output) {
             throw ValidationError("--watch needs the file of --output", hint: "name a file")
         }
-        guard !watch || !token.cached && !arguments.json else {
+        if watch, token.cached || arguments.json {
             throw ValidationError("--watch excludes --cached and --json", hint: "leave them out")
         }
         if let envName { try VariableName.require(envName, of: "--env-name") }
