@@ -4,7 +4,8 @@ import SQL
 
 // One flipped bit makes an index of a file lose a row that its table still has. So before "there is none" has a
 // consequence, the tables concerned are looked through, with every entry of their indexes. That takes time by the size
-// of a table, and is done where something is missing only, and once for each commit of others.
+// of a table, and is done where something is missing only, once for each commit of others, and not in a large file,
+// where it would keep others waiting: there `check` tells.
 //
 // A server looks after its indexes itself.
 
@@ -64,11 +65,15 @@ extension StoreConnection {
         try requireSound(Self.tokenTables.filter { doubtful.contains($0.name) })
     }
 
+    /// The pages of the largest file that is looked through, of four kibibytes each: some 5,000 accounts, and 30 ms.
+    private static let mostPages: Int64 = 4_096
+
     /// Looks through tables and their indexes, unless that was done since the last commit of another connection.
     ///
     /// - Throws: ``TokenStoreError/Code/damaged``.
     private func requireSound(_ tables: [SealedTable]) throws {
         guard !connection.isServer, !tables.isEmpty else { return }
+        guard try connection.integer("PRAGMA page_count") ?? 0 <= Self.mostPages else { return }
         let version = try connection.dataVersion()
         if soundTables.version != version { soundTables = (version, []) }
         for table in tables where !soundTables.names.contains(table.name) {
