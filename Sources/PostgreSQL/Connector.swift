@@ -10,10 +10,14 @@ struct Connector {
     /// Connects to the first host that accepts, of the kind that the address asks for, and that `judge` lets pass.
     func connect(_ judge: (Pipeline) throws(PostgreSQLError) -> Void) throws(PostgreSQLError) -> Pipeline {
         let hosts = address.hosts.flatMap { host in places(of: host).map { (host, $0) } }
-        let tries = address.targets.flatMap { target in hosts.map { (host: $0.0, place: $0.1, target: target) } }
+        let tries = address.targets.flatMap { target in
+            hosts.indices.map { (number: $0, host: hosts[$0].0, place: hosts[$0].1, target: target) }
+        }
         let end = ContinuousClock.now + options.connectLimit
         var failures: [PostgreSQLError] = []
-        for (index, next) in tries.enumerated() {
+        // Hosts that are not asked for a server of another kind.
+        var absent: Set<Int> = []
+        for (index, next) in tries.enumerated() where !absent.contains(next.number) {
             // What one leaves of the time is for those behind it.
             let patience = min(address.connectPatience, max(.zero, end - .now) / (tries.count - index))
             do throws(PostgreSQLError) {
@@ -21,6 +25,7 @@ struct Connector {
             } catch {
                 guard error.isOfOneHost else { throw error }
                 failures.append(error)
+                if error.code != .wrongKindOfServer { absent.insert(next.number) }
             }
         }
         throw Self.summary(failures)
@@ -183,6 +188,21 @@ struct Connector {
 }
 
 extension ServerAddress {
+    /// The kinds of server to try, one behind the other.
+    var targets: [Target] {
+        switch target {
+        case .preferStandby: [.standby, .any]
+        case .any where isForWriting: [.readWrite, .any]
+        default: [target]
+        }
+    }
+
+    /// Whether no server that can be written to will do.
+    package var isOnlyRead: Bool { [.standby, .readOnly].contains(target) }
+
+    /// Whether a connection may be one to a standby.
+    package var mayBeStandby: Bool { ![.readWrite, .primary].contains(target) }
+
     /// The store's schema, and temporary tables last: left out they would come first, and behind a pooler another
     /// client of the role may have made some of the same names.
     package var searchPath: String { "\(schema),pg_temp" }

@@ -18,7 +18,7 @@ package struct ServerAddress: Hashable, Sendable {
     package let schema: String
     package let pooler: Pooler
     package private(set) var target: Target
-    private var isForWriting = false
+    private(set) var isForWriting = false
     /// How long one host may take to accept a connection.
     package let connectPatience: Duration
     /// Settings of libpq that are passed on as they are.
@@ -104,21 +104,6 @@ package struct ServerAddress: Hashable, Sendable {
         if targets.contains(target) { address.target = .readWrite }
         return address
     }
-
-    /// The kinds of server to try, one behind the other.
-    var targets: [Target] {
-        switch target {
-        case .preferStandby: [.standby, .any]
-        case .any where isForWriting: [.readWrite, .any]
-        default: [target]
-        }
-    }
-
-    /// Whether no server that can be written to will do.
-    package var isOnlyRead: Bool { [.standby, .readOnly].contains(target) }
-
-    /// Whether a connection may be one to a standby.
-    package var mayBeStandby: Bool { ![.readWrite, .primary].contains(target) }
 
     /// Whether every host is this machine.
     package var isLocal: Bool { hosts.allSatisfy(\.isLocal) }

@@ -14,14 +14,23 @@ extension String {
 
     /// One word of a command that is shown to a person, who may paste it into a shell.
     ///
-    /// It is as it was where no shell reads anything into it, else in quotes. What a terminal would obey is written in
-    /// digits, as `$'\012'`, which bash, zsh and POSIX.1-2024 know. So is what a shell would run or write to: a hint has
-    /// its command in quotation marks, and pasted together with them, words in quotes stand outside quotes.
+    /// It is as it was where no shell reads anything into it, else in single quotes. A hint has its command in quotation
+    /// marks: pasted together with them, words in single quotes stand outside quotes. So what a shell would run or write
+    /// to then is in double quotes, which hold either way. What a terminal would obey, or double quotes do not hold, is
+    /// written in digits, as `$'\012'`, which bash, zsh and POSIX.1-2024 know.
     package var shellWord: String {
         if !isEmpty, utf8.allSatisfy(Self.isPlain) { return self }
-        var isShown = !utf8.contains(where: Self.isActive)
+        var isShown = true
         forEachScalar { isShown = isShown && !$1 }
-        return isShown ? shellQuoted : escapedForShell
+        guard isShown else { return escapedForShell }
+        guard utf8.contains(where: Self.isActive) else { return shellQuoted }
+        guard !utf8.contains(where: "'`!\\".utf8.contains) else { return escapedForShell }
+        var quoted = [UInt8(ascii: "\"")]
+        for byte in utf8 {
+            if "\"$".utf8.contains(byte) { quoted.append(UInt8(ascii: "\\")) }
+            quoted.append(byte)
+        }
+        return String(decoding: quoted + [UInt8(ascii: "\"")], as: UTF8.self)
     }
 
     private var escapedForShell: String {

@@ -264,8 +264,10 @@ extension OAuthError {
         }
     }
 
-    /// Whether Azure AD B2C or Entra says in its own code that the person cancelled, or did not consent.
+    /// Whether it says that the person cancelled, or did not consent: with `access_denied`, which the issuer itself may
+    /// mean, only by a code of Azure AD B2C or Entra.
     fileprivate var isOfThePerson: Bool {
+        guard code == .accessDenied else { return true }
         let words = serverDescription ?? ""
         return ["AADB2C90091", "AADSTS65004"].contains { words.firstRange(of: $0) != nil }
     }

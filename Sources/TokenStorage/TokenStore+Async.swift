@@ -42,7 +42,7 @@ extension TokenStore {
     /// a moment.
     package func requireNoHolder() async throws {
         guard location.path != nil else { return try requireNoHolder(trying: false) }
-        try await performRead { try $0.requireNoHolder() }
+        try await connections.filing.run { try self.requireNoHolder() }
     }
 
     /// Stores a whole token response in one commit, even if the task is cancelled: a rotated token is nowhere else.

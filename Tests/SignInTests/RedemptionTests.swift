@@ -4,12 +4,13 @@ import IssuerSupport
 import LocalIdentityProvider
 import OAuth
 import OpenIDConnect
-import SignIn
 import Synchronization
 import TestTraits
 import Testing
 import TokenManagement
 import TokenStorage
+
+@testable import SignIn
 
 /// An answer that comes twice: an issuer that is sent its code again ends the session that it brought.
 @Suite(.onBothEngines)
@@ -76,13 +77,43 @@ struct RedemptionTests {
             try await application.remove(account)
             #expect(try await error(answer) == .invalidAnswer("was used before"))
             #expect(scene.tokenRequestCount == 1)
+            // That of a later sign-in is not what this answer brought.
+            let (later, itsAnswer) = try await WebAppTests.begin(scene)
+            _ = try await application.finishSignIn(PendingAuthorization(later), answer: itsAnswer)
+            #expect(try await error(answer) == .invalidAnswer("was used before"))
             let next = try PendingAuthorization(try await WebAppTests.begin(scene).secret)
             let wrong = answer.replacing(#/state=[^&]*/#, with: "state=" + (try state(of: next)))
             let refused = try await signInError { _ = try await application.finishSignIn(next, answer: wrong) }
             #expect(refused?.refusal?.code == .invalidGrant)
             let again = try await signInError { _ = try await application.finishSignIn(next, answer: wrong) }
             #expect(again == .invalidAnswer("was used before"))
-            #expect(scene.tokenRequestCount == 2)
+            #expect(scene.tokenRequestCount == 3)
+        }
+    }
+
+    @Test func `one whose process died counts as used after a minute`() async throws {
+        try await SignInScene.open { scene in
+            let (secret, answer) = try await WebAppTests.begin(scene)
+            let pending = try PendingAuthorization(secret)
+            let dead = Redemption(of: pending, in: scene.store)
+            #expect(try await dead.begin(Secret(FormText.fields(answer)["code"] ?? "")) == nil)
+            scene.provider.clock.advance(by: 61)
+            let error = try await signInError {
+                _ = try await WebAppTests.application(scene).finishSignIn(pending, answer: answer)
+            }
+            #expect(error == .invalidAnswer("was used before"))
+            #expect(scene.tokenRequestCount == 0)
+        }
+    }
+
+    @Test func `one that the issuer put off may be redeemed later`() async throws {
+        try await SignInScene.open { scene in
+            let (secret, answer) = try await WebAppTests.begin(scene)
+            let (application, pending) = (try WebAppTests.application(scene), try PendingAuthorization(secret))
+            scene.provider.faults.add(.answer(status: 429, body: "", at: "token"))
+            let error = try await signInError { _ = try await application.finishSignIn(pending, answer: answer) }
+            #expect(error?.code == .unavailable)
+            #expect(try await application.finishSignIn(pending, answer: answer).account.name == "Ana Rojas")
         }
     }
 

@@ -180,6 +180,17 @@ struct WebAppTests {
             let older = try await application.beginSignIn(request).pending.secret
             #expect(!older.reveal().contains("max_age"))
             #expect(try PendingAuthorization(older).secret == older)
+            // What a person does on the pages makes the sign-in no older.
+            request.extraParameters = ["max_age": "0"]
+            let (page, slow) = try await application.beginSignIn(request)
+            let other = try ScriptedBrowser()
+            try await other.open(page)
+            try await other.signIn(SignInScene.ana, SignInScene.anasPassword)
+            let late = String(await other.address.split(separator: "?", maxSplits: 1).last ?? "")
+            scene.provider.clock.advance(by: 250)
+            #expect(
+                try await application.finishSignIn(PendingAuthorization(slow.secret), answer: late).account.name != nil
+            )
         }
     }
 

@@ -11,10 +11,13 @@ import TokenStorage
 /// Real servers are not textbooks: what was seen at issuers, and what it must not cost.
 @Suite(.aboutFiles("the servers here are issuers"))
 struct RealServerTests {
-    @Test func `an empty 400 needs interaction and keeps the token`() async throws {
+    @Test(arguments: ["", "{}", #"{"errorCode":"E0000","errorSummary":"The token is not known"}"#])
+    func `an empty 400, or one in an issuer's own JSON, needs interaction and keeps the token`(
+        body: String
+    ) async throws {
         let scene = try OpenScene()
         scene.expire()
-        scene.issuer.answer(.init(status: 400))
+        scene.issuer.answer(.init(status: 400, body))
         for net in [1, 1] {
             guard try await scene.failure()?.interaction == .refusedWithoutReason else {
                 throw ExpectationFailure("refusedWithoutReason")
@@ -25,7 +28,7 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-0"])
     }
 
-    @Test(arguments: ["<html>Bad request</html>", #"["invalid_grant"]"#, "{}"])
+    @Test(arguments: ["<html>Bad request</html>", #"["invalid_grant"]"#])
     func `a 400 that is not the issuer's refusal needs no interaction`(body: String) async throws {
         let scene = try OpenScene()
         scene.expire()

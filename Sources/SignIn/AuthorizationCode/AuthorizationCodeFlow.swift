@@ -118,7 +118,8 @@ public struct AuthorizationCodeFlow: Sendable {
             resource: request.extraParameters["resource"],
             state: state,
             dpopKey: try dpop.newKey(at: issuer.metadata),
-            maximumAge: request.maximumAge
+            maximumAge: request.maximumAge,
+            begun: request.maximumAge.map { _ in now().unixSeconds }
         )
     }
 
@@ -211,8 +212,11 @@ private struct CodeExchange: Sendable {
         let answer = try await sent.dpopKey.explainingRefusal {
             do {
                 return try await endpoint.sendToTheEnd(.authorizationCode, form, now: now().unixSeconds)
-            } catch let error as HTTPTransportError where !error.mayHaveTakenEffect {
-                await redemption?.release()
+            } catch {
+                let mayBeSpent =
+                    (error as? HTTPTransportError)?.mayHaveTakenEffect
+                    ?? (error as? IssuerUnavailable)?.mayHaveTakenEffect ?? true
+                if !mayBeSpent { await redemption?.release() }
                 throw error
             }
         }
@@ -244,8 +248,9 @@ private struct CodeExchange: Sendable {
     private func checked(_ answer: TokenEndpointAnswer, now: @Sendable () -> Date) async throws -> IDToken {
         try answer.response.requireTokenText()
         guard let secret = answer.response.idToken else { throw SignInError.noIDToken }
-        let validator = sent.validator(beside: answer.response.accessToken)
-        return try await issuer.checked(secret, by: validator, clocks: [now().unixSeconds, answer.issuerNow])
+        let now = now().unixSeconds
+        let validator = sent.validator(beside: answer.response.accessToken, at: now)
+        return try await issuer.checked(secret, by: validator, clocks: [now, answer.issuerNow])
     }
 }
 

@@ -30,6 +30,9 @@ struct AuthorizationRequest: Sendable {
     /// How many seconds ago the person may have signed in, where the request says so.
     var maximumAge: Int64?
 
+    /// When it was made: what the person does on the pages after that makes a sign-in no older.
+    var begun: Int64?
+
     /// Refuses a scope that cannot be stored, and extra parameters that would change what the answer is checked against.
     static func check(_ request: InteractiveRequest) throws(SignInError) {
         try SignInError.requireText(request.scope)
@@ -66,11 +69,12 @@ struct AuthorizationRequest: Sendable {
     }
 
     /// What an ID token that comes for the code is checked by.
-    func validator(beside accessToken: Secret?) -> IDTokenValidator {
+    func validator(beside accessToken: Secret?, at now: Int64) -> IDTokenValidator {
         var validator = IDTokenValidator(issuer: issuer.issuer, clientID: clientID)
         validator.nonce = nonce.reveal()
         validator.accessToken = accessToken
-        validator.maximumAge = maximumAge
+        let spent = begun.map { max(0, now - $0) } ?? 0
+        validator.maximumAge = maximumAge.map { min($0, .max - spent) + spent }
         let wanted = claims?.object?["id_token"]?.object?["auth_time"]?.object
         validator.requiresSignInTime = wanted?["essential"] == .bool(true)
         return validator

@@ -18,7 +18,7 @@ public import Foundation
 /// ```
 ///
 /// The answer is tied to the browser that was sent away by nothing but this: keep it where that browser alone brings it
-/// back, or another person's answer can be slipped in.
+/// back, or another person's answer can be slipped in. Delete it once the sign-in is finished.
 public struct PendingAuthorization: Sendable {
     let clientID: String
     let redirectURI: String
@@ -33,6 +33,7 @@ public struct PendingAuthorization: Sendable {
     let account: Account?
     let requiresAllScopes: Bool
     let maximumAge: Int64?
+    let begun: Int64?
 
     /// When it is too late to finish it.
     public let end: Date
@@ -42,7 +43,7 @@ public struct PendingAuthorization: Sendable {
         (claims, resource, state) = (sent.claims, sent.resource, sent.state)
         (nonce, verifier) = (sent.nonce, sent.proofKey.verifier)
         (dpopKey, account, requiresAllScopes) = (sent.dpopKey?.stored, request.account, request.requiresAllScopes)
-        (maximumAge, self.end) = (sent.maximumAge, end)
+        (maximumAge, begun, self.end) = (sent.maximumAge, sent.begun, end)
     }
 
     /// The request that was sent, to the issuer as it is now.
@@ -58,7 +59,8 @@ public struct PendingAuthorization: Sendable {
             dpopKey: try dpopKey.map { try DPoPKey($0) },
             nonce: nonce,
             proofKey: ProofKey(verifier: verifier),
-            maximumAge: maximumAge
+            maximumAge: maximumAge,
+            begun: begun
         )
     }
 }
@@ -77,7 +79,9 @@ extension PendingAuthorization {
         ])
         if let claims { members["claims"] = claims }
         if let resource { members["resource"] = .string(resource) }
-        if let maximumAge { members["max_age"] = .number("\(maximumAge)") }
+        for (name, number) in [("max_age", maximumAge), ("begun", begun)] {
+            if let number { members[name] = .number("\(number)") }
+        }
         if let dpopKey {
             let number = dpopKey.secret.withUnsafeBytes { Base64URL.encode($0) }
             members["key"] = .array([.string(dpopKey.thumbprint), .string(number)])
@@ -106,7 +110,8 @@ extension PendingAuthorization {
         (claims, resource) = (members["claims"], members["resource"]?.text)
         dpopKey = try Self.key(in: members)
         account = try Self.account(in: members)
-        (requiresAllScopes, maximumAge) = (members["all"] == .bool(true), members["max_age"]?.seconds)
+        requiresAllScopes = members["all"] == .bool(true)
+        (maximumAge, begun) = (members["max_age"]?.seconds, members["begun"]?.seconds)
         self.end = Date(unixSeconds: end)
     }
 
@@ -261,7 +266,9 @@ extension PublicClientApplication {
         let decider = manager.decider
         let result = try await store.performRead { store -> AuthenticationResult? in
             guard let id, let account = try store.account(id),
-                let idToken = try store.idToken(of: id, client: pending.clientID, from: pending.authority)?.idToken
+                let idToken = try store.idToken(of: id, client: pending.clientID, from: pending.authority)?.idToken,
+                // That of another sign-in: the session that this answer brought has ended. A refresh may leave it out.
+                idToken.claims.payload["nonce"]?.text.map({ Secret($0) == pending.nonce }) ?? true
             else { return nil }
             let request = SilentRequest(account: id, scope: pending.scope)
             let token = if case .serve(let token) = try decider.decide(request) { token } else { nil as TokenResult? }

@@ -25,6 +25,9 @@ final class Redemption: Sendable {
     /// How long one waits for another that is under way.
     private static let patience = Duration.seconds(10)
 
+    /// After how many seconds one that is under way has died, or could not say how it ended.
+    private static let longest: Int64 = 60
+
     private let store: TokenStore
     private let state: Secret
     private let end: Date
@@ -45,6 +48,7 @@ final class Redemption: Sendable {
     /// - Throws: ``SignInError``, `TokenStoreError`, `CancellationError`; nothing is to be sent then.
     func begin(_ code: Secret) async throws -> Account.ID? {
         var claim = Self.document(.underWay)
+        claim["since"] = .number("\(store.options.now().unixSeconds)")
         claim["claim"] = .string(Secret.random().reveal())
         // Who comes with another code may be another person. The code cannot be told from it.
         claim["answer"] = .string(
@@ -111,6 +115,9 @@ final class Redemption: Sendable {
                 }
                 return Account.ID(issuer: parts[0], homeAccountID: parts[1])
             case .underWay:
+                // The code may be spent.
+                let age = store.options.now().unixSeconds - (found["since"]?.seconds ?? 0)
+                guard age < Self.longest else { throw SignInError.answerUsed }
                 guard start.duration(to: .now) < Self.patience else { throw SignInError.beingFinished }
                 try await Task.sleep(for: .milliseconds(100))
             case .failed, nil: throw SignInError.answerUsed

@@ -78,6 +78,9 @@ public struct DeviceCodeFlow: Sendable {
         do {
             try SignInError.requireText(scope)
             try SignInError.requireValid(extraParameters)
+            guard extraParameters["max_age"] == nil else {
+                throw SignInError.invalidRequest("max_age is not for a sign-in by device", .correct("leave it out"))
+            }
             let issuer = try await Issuer(
                 IssuerDocuments(of: authority, transport: transport, limits: limits, now: now)
             )

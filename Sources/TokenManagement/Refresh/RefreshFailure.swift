@@ -66,7 +66,7 @@ struct RefreshFailure {
         switch answer.status {
         // A success that cannot be read may have had the next token in it.
         case 200..<300: doubtToken()
-        case 400 where answer.isEmpty:
+        case 400 where answer.isEmpty || answer.isJSON:
             // Some issuers refuse a refresh token so; with a page, as a proxy sends it, it is nobody's word about it.
             consequence.token = .unspent
             error =

@@ -13,7 +13,12 @@ extension StoreReading {
     /// The refresh tokens of an account that can be revoked: those that open.
     package func revocableTokens(of account: Account.ID, clients: [String]) throws -> RevocableTokens {
         try read { session in
-            try session.connection.read { try session.revocableTokens(of: account, clients: clients) }
+            try session.connection.read {
+                // Before anything is revoked.
+                let row = try session.confirmedAccountRow(account)
+                try session.requireAllTokensFound(of: [row].compactMap(\.self))
+                return try session.revocableTokens(of: account, clients: clients)
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ extension StoreReading {
             try session.connection.read {
                 guard let row = try session.confirmedAccountRow(account) else { return nil }
                 let summary = try session.summary(row, withTokens: withTokens)
-                if summary?.clientIDs.isEmpty ?? false { try session.requireSoundTokens() }
+                if summary?.clientIDs.isEmpty ?? false { try session.requireAllTokensFound(of: [row]) }
                 return summary
             }
         }

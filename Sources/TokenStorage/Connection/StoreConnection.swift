@@ -26,9 +26,6 @@ package final class StoreConnection {
     var header: StoreHeader { didSet { hasNews = true } }
     var keyRing: KeyRing? { didSet { hasNews = true } }
 
-    /// The tables of a file that were looked through and found sound, and of which commit.
-    var soundTables: (version: Int64, names: Set<String>) = (0, [])
-
     /// The key of the marks of accounts, once it was needed.
     var markKey: MarkKey? { didSet { hasNews = true } }
 

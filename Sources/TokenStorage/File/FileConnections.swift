@@ -16,9 +16,12 @@ final class FileConnections: Sendable {
     let watch = FileWatch()
 
     /// How many calls that write are under way, and since when none of them was done.
-    private let writes = LockedValue((count: 0, since: ContinuousClock.now))
+    let writes = LockedValue((count: 0, since: ContinuousClock.now))
 
     private let replacedLog = LockedValue(ReplacedLog())
+
+    /// When it was last tried whether the file can be written to.
+    let trial = LockedValue<(at: ContinuousClock.Instant, isHeld: Bool)?>(nil)
 
     /// The log of a file that was replaced while it was open here; nothing may be read together with it.
     private struct ReplacedLog {
@@ -140,28 +143,6 @@ final class FileConnections: Sendable {
         // The next one waits for the file from now on.
         writes.withLock { $0.since = .now }
         return result
-    }
-
-    private static let longestWrite = Duration.milliseconds(300)
-
-    /// Makes sure that it is not the store which keeps a caller waiting whose time is up: a write takes milliseconds
-    /// unless another process holds the file.
-    ///
-    /// The caller may also have waited for another process that waits for the file itself, of which nothing is known
-    /// here: `trying` to write for a moment shows it.
-    ///
-    /// - Throws: ``TokenStoreError/Code/busy``.
-    func requireNoHolder(trying: Bool) throws {
-        let isWaiting = writes.withLock { $0.count > 0 && ContinuousClock.now - $0.since > Self.longestWrite }
-        guard !isWaiting else { throw TokenStoreError.busy(at: path) }
-        guard trying, !isInspection else { return }
-        do {
-            try read { session in
-                try session.connection.withBusyTimeout(Self.longestWrite) { try session.connection.write {} }
-            }
-        } catch let error as TokenStoreError where error.code != .busy {
-            // What else keeps it from being written has kept nobody waiting.
-        }
     }
 
     /// As ``withWriter(_:)``; nil if another thread has the connection all that time, and no longer waiting for others.

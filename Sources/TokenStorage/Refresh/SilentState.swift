@@ -47,7 +47,7 @@ extension StoreConnection {
             try state == .signedOut || isForeign ? [] : usableRefreshTokens(query, environment: account.environment)
         if found.usable == nil, tokens.isEmpty, state != .signedOut, !isForeign {
             try requireOpenableTokens(query)
-            try requireNoUsableToken(of: query.account)
+            try requireAllTokensFound(of: [row])
         }
         return SilentState(
             authority: authority,

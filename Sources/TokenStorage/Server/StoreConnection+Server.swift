@@ -78,7 +78,7 @@ extension StoreConnection {
                 }
                 if error.isPassing { willRetry?(error) }
                 pauses.next(until: end)
-                isLost = error.state != .usable || error.code == .readOnlyTransaction
+                isLost = error.state != .usable || error.code == .readOnlyTransaction && hasOtherHosts
             }
         }
     }
@@ -107,6 +107,9 @@ extension StoreConnection {
             return result
         }
     }
+
+    /// Whether another server may be had where one cannot be written to.
+    private var hasOtherHosts: Bool { location.address.map { $0.hosts.count > 1 } ?? false }
 
     /// How often a row may be in the way of another; who only waits for each other tries until the time is up.
     private static let collisionLimit = 8

@@ -198,10 +198,8 @@ extension StoreConnection {
 // MARK: - Data keys
 
 extension DataKey {
-    /// An id that no data key has had, in this store or in one whose place it took, and none of `others` has.
-    ///
-    /// A process knows a key by its id. Where older rows were put back since, the next id in order could be one that the
-    /// process knows as that of another key.
+    /// An id at random, which none of `others` has: a process knows a key by its id, and may know that of one that is
+    /// gone since, as where older rows were put back.
     static func newID(besides others: [UInt32] = []) -> UInt32 {
         while true {
             let id = UInt32.random(in: 1 << 16..<1 << 31)

@@ -32,7 +32,9 @@ extension StoreConnection {
         let tokens = try usableRefreshTokens(query)
         guard tokens.isEmpty else { return .refreshable(tokens, extended: found.extended) }
         try requireOpenableTokens(query)
-        try requireNoUsableToken(of: query.account)
+        if !connection.isServer, let row = try confirmedAccountRow(query.account) {
+            try requireAllTokensFound(of: [row])
+        }
         return .signInRequired(.noRefreshToken)
     }
 

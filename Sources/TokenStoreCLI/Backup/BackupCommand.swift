@@ -60,7 +60,7 @@ struct BackupCommand: ParsableCommand {
         isReplacing: Bool,
         on console: Console
     ) throws {
-        defer { if let advice = adviceOnLostKey(backup, path) { console.note(advice) } }
+        defer { if let advice = adviceOnLostKey(backup, path) { console.warn(advice) } }
         if arguments.json {
             return try console.document {
                 $0.member("dryRun", dryRun)

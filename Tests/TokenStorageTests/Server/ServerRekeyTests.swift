@@ -1,5 +1,7 @@
 import Foundation
 import OAuth
+import PostgreSQL
+import SQL
 import Sealing
 import TestSupport
 import TestTraits
@@ -84,8 +86,10 @@ struct ServerRekeyTests {
         let scene = try ServerScene()
         let store = try filled(scene, accounts: 2)
         let program = try opened(scene)
-        let names = "SELECT tablename FROM pg_tables WHERE schemaname = ?1 AND tablename <> 'account'"
-        let tables = try scene.server.connect().all(names, .text(scene.schema)) { $0.text(0) }
+        let tables = try scene.server.connect().all(
+            "SELECT tablename FROM pg_tables WHERE schemaname = ?1 AND tablename <> 'account'",
+            .text(scene.schema)
+        ) { $0.text(0) }
         let kept = (["account"] + tables).map { "CREATE TABLE kept.\($0) AS SELECT * FROM \($0)" }
         let restored =
             ["TRUNCATE account, \(tables.joined(separator: ", "))"]

@@ -92,7 +92,7 @@ struct UnfitTextTests {
             )
         }
         for grant in [Grant.authorizationCode, .deviceCode] {
-            let error = expectError(.failure) { try save(grant) }
+            let error = expectError(.failure) { _ = try save(grant) }
             #expect(error?.code == .notStored)
             #expect(error?.response?.refreshToken == Secret("r"))
             #expect(error?.problem.contains("names no account") == true, "\(error?.problem ?? "")")

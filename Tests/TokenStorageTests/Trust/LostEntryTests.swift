@@ -149,27 +149,12 @@ struct LostEntryTests {
         #expect(tokens.map(\.secret) == [Secret("r-u3")])
     }
 
-    @Test func `a sign-out that finds tokens of each kind looks through no table`() throws {
-        let store = try store().another()
-        try store.removeAccount(Self.account)
-        #expect(try store.withWriter { $0.soundTables.names } == [])
+    @Test(arguments: [Loss.identity, .refreshToken])
+    func `what an index lost of one account keeps no other from being signed out`(loss: Loss) throws {
+        let store = try store(losing: loss).another()
+        let other = Account.ID(issuer: "login.windows.net", homeAccountID: "u1.t1")
+        #expect(try store.signOut(other, clients: nil).deleted.map(\.secret) == [Secret("r-u1")])
         #expect(try rows(store) == [2, 2])
-    }
-
-    @Test func `where there is no token the tables are looked through once for each commit of others`() throws {
-        let fixture = try store()
-        let store = try fixture.another()
-        try store.removeRefreshToken(store.refreshTokens(of: Self.account, client: "cid")[0])
-        func looks() throws -> Int64 {
-            _ = try store.cachedToken(for: query())
-            return try store.read { session in
-                #expect(session.soundTables.names == ["refresh_token", "access_token"])
-                return session.soundTables.version
-            }
-        }
-        let first = try looks()
-        #expect(try looks() == first)
-        try fixture.another().setTags(["a": "b"], of: Self.account)
-        #expect(try looks() != first)
+        #expect(throws: TokenStoreError.self) { _ = try store.revocableTokens(of: Self.account, clients: ["cid"]) }
     }
 }

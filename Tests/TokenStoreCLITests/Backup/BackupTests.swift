@@ -50,26 +50,6 @@ struct BackupTests {
         #expect(plan["keyId"] as? String != nil)
     }
 
-    @Test func `a backup names a key file only where that has the key`() throws {
-        let scratch = try Self.filled()
-        let key = scratch.path("key")
-        try FileManager.default.moveItem(atPath: key, toPath: scratch.path("kept"))
-        let given = try scratch.run("backup", "--key", "file:" + scratch.path("kept"), scratch.path("a.db"))
-        #expect(given.output.contains("the key file \(scratch.path("kept")) ("), "\(given.output)")
-        for (name, other) in [("b.db", nil), ("c.db", Data((0..<32).map { UInt8($0) }))] {
-            if let other {
-                try other.write(to: URL(filePath: key))
-                #expect(chmod(key, 0o600) == 0)
-            }
-            let outcome = try scratch.run("backup", scratch.path(name))
-            #expect(outcome.status == 0)
-            #expect(!outcome.output.contains("key"), "\(outcome.output)")
-            #expect(outcome.error.contains("\(key) does not have the key ("), "\(outcome.error)")
-            let json = try scratch.run("backup", "--yes", "--json", scratch.path(name)).json
-            #expect(json["keyFile"] is NSNull)
-        }
-    }
-
     @Test func `a backup is of one moment, while another process writes and nothing is in the file yet`() throws {
         let scratch = try Self.filled()
         let writer = try scratch.holdForWriting()

@@ -49,7 +49,7 @@ struct IssuerScene: Sendable {
             $0.expiresIn = .seconds(lifetime)
             change(&$0)
         }
-        if isAging { try await store.withWriter { try $0.update("access_token", set: "refresh_on = 1") } }
+        if isAging { try store.withWriter { try $0.update("access_token", set: "refresh_on = 1") } }
         provider.audit.reset()
     }
 

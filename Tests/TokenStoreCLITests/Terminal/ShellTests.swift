@@ -62,6 +62,13 @@ struct ShellTests {
         try expectHarmless(in: .zsh)
     }
 
+    @Test(arguments: ["/srv/R&D/store", "/srv/My (Files)", "a;b", "$(id)@example.org", #"{"a":{"b|c":null}}"#, "a<b>c"])
+    func `what a shell would run or write to is one word in every shell`(text: String) throws {
+        for shell in [UnixShell.dash, .bash, .zsh] where shell.isInstalled {
+            #expect(try shell.run("printf '%s\\0' \(text.shellWord)\n") == [Array(text.utf8)], "\(shell)")
+        }
+    }
+
     private func expectHarmless(in shell: UnixShell) throws {
         let file = try TemporaryDirectory().file("made")
         let texts = [

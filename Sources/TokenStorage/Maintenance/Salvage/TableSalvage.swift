@@ -101,11 +101,32 @@ struct TableSalvage {
         let isThere = try fresh.prepare("SELECT 1 FROM \(table) WHERE id = ?1")
         for id in ids.sorted() where try isThere.first([.integer(id)], { _ in true }) == nil {
             guard let values = try intactRow(id, of: sealed, columns, session) else { continue }
+            if sealed === SealedTable.account, try leavesOutSessions(id) { continue }
             do {
                 try replace.run(values)
             } catch let error as SQLiteError where error.code.primary == .constraint {
                 // It was refused for what it holds.
             }
+        }
+    }
+
+    /// Whether an account's older row has sessions of clients of which the later one has none: what hangs on a row goes
+    /// with it.
+    private func leavesOutSessions(_ later: Int64) throws -> Bool {
+        let statement = try damaged.prepare(
+            """
+            SELECT 1 FROM account n NOT INDEXED
+            JOIN account o NOT INDEXED ON o.account_key = n.account_key AND o.authority = n.authority AND o.id < n.id
+            JOIN refresh_token t NOT INDEXED ON t.account_id = o.id
+            WHERE n.id = ?1
+                AND t.client_fold NOT IN (SELECT client_fold FROM refresh_token NOT INDEXED WHERE account_id = ?1)
+            """
+        )
+        do {
+            return try statement.first([.integer(later)]) { _ in true } ?? false
+        } catch is SQLiteError {
+            // What is not known is not thrown away.
+            return true
         }
     }
 
