@@ -269,7 +269,7 @@ extension OAuthError {
     fileprivate var isOfThePerson: Bool {
         guard code == .accessDenied else { return true }
         let words = serverDescription ?? ""
-        return ["AADB2C90091", "AADSTS65004"].contains { words.firstRange(of: $0) != nil }
+        return numbers.contains(65_004) || ["AADB2C90091", "AADSTS65004"].contains { words.firstRange(of: $0) != nil }
     }
 
     /// Whether the person refused.

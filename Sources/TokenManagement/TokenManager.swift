@@ -107,7 +107,7 @@ public final class TokenManager: Sendable {
             return try await standIn(result, for: request, after: error, called: error.word)
         } catch let error as TokenStoreError where error.concernsWriting {
             // What could not be written is the refresh; the token was read.
-            guard let result = fallback?.result(whileUnwritable: request.account) else { throw error }
+            guard let result = fallback?.result(unrefreshed: request.account) else { throw error }
             return try await standIn(result, for: request, after: error, called: "\(error)")
         }
     }

@@ -103,8 +103,8 @@ package enum FallbackToken: Sendable {
         }
     }
 
-    /// The token where it may stand in while the store cannot be written, else nil.
-    package func result(whileUnwritable account: Account.ID) -> TokenResult? {
+    /// The token where it may stand in while the store cannot be written or the issuer does not answer, else nil.
+    package func result(unrefreshed account: Account.ID) -> TokenResult? {
         guard case .aging(let token) = self else { return nil }
         return Self.aging(token, account, needsInteraction: false)
     }

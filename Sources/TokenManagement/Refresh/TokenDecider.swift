@@ -83,10 +83,27 @@ package struct TokenDecider: Sendable {
         if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
         let free = live.filter { $0.throttle == nil }
         guard free.isEmpty, let throttle = first.throttle else {
+            // What is under way, or had no answer, is not begun again at once while a token is good to use.
+            if free.contains(where: { isRecent($0.attempt, now) }),
+                let result = fallback?.result(unrefreshed: request.account)
+            {
+                return .serve(result)
+            }
             return .refresh(free, at: state.authority, fallback: fallback)
         }
         return failing(AcquisitionError(throttle, now: now))
     }
+
+    /// Whether a refresh was begun a moment ago whose answer has not come; one that may still be under way in this
+    /// process is joined.
+    private func isRecent(_ attempt: RefreshAttempt?, _ now: Int64) -> Bool {
+        guard let attempt else { return false }
+        let start = attempt.isOwn ? options.longestRefresh.components.seconds + 2 : 0
+        return (start..<max(start, Self.unansweredWait)).contains(now - attempt.startedAt)
+    }
+
+    /// Seconds.
+    private static let unansweredWait: Int64 = 60
 
     /// What the store is asked.
     package func query(_ request: SilentRequest) -> TokenQuery {

@@ -228,7 +228,11 @@ extension TokenStoreError {
     }
 
     static func empty(_ path: StorePath) -> TokenStoreError {
-        damaged(
+        // SQLite takes a file of one byte for empty.
+        guard FileStatus(path.database)?.size ?? 0 == 0 else {
+            return damaged("\(path.database) is not a token store", .setAside(path.database))
+        }
+        return damaged(
             "\(path.database) is empty, which no store ever is",
             Remedy(.restore, "restore a copy, or remove it to start anew")
         )

@@ -181,10 +181,16 @@ extension StoreConnection {
     }
 
     private func addDataKey(under key: KeyEncryptionKey) throws {
-        let dataKey = DataKey(
-            id: DataKey.newID(besides: try connection.dataKeyIDs()),
-            replacesOlder: try keys().hasUnbound
-        )
+        let ids = try connection.dataKeyIDs()
+        // The header of a sealed value names its key in four bytes. A file shows by its identity that it was put back.
+        guard let id = connection.isServer ? DataKey.newID(besides: ids) : UInt32(exactly: 1 + Int64(ids.max() ?? 0))
+        else {
+            throw TokenStoreError.storage(
+                "the store has used up its key ids",
+                .moveStore("export it and import it into a new one")
+            )
+        }
+        let dataKey = DataKey(id: id, replacesOlder: try keys().hasUnbound)
         try connection.insertDataKey(dataKey, under: key, storeID: header.storeID, at: now)
     }
 

@@ -168,6 +168,9 @@ package struct RefreshAttempt: Hashable, Sendable {
     /// Whether the issuer has said that the token has ended; otherwise no answer was seen, and it may have been spent.
     package let hasEnded: Bool
 
+    /// Whether it is of this process, or of one of another machine with the same number.
+    package var isOwn: Bool { processID == StoreConnection.processID }
+
     package init(startedAt: Int64, program: String, processID: Int64, hasEnded: Bool = false) {
         self.startedAt = startedAt
         self.program = program

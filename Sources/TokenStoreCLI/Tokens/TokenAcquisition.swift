@@ -147,7 +147,7 @@ extension TokenAcquisition {
             case let other where token.cached:
                 throw Self.refusal(other, signInAgain(account, client, request, in: store))
             case .refresh(_, at: _, let fallback):
-                standIn = fallback?.result(whileUnwritable: account.id).map { ($0, owner) }
+                standIn = fallback?.result(unrefreshed: account.id).map { ($0, owner) }
                 return nil
             case .fail: return nil
             }

@@ -35,7 +35,9 @@ struct QueryPlanTests {
     /// The steps of the plans of `statements` that go through a whole table.
     private func scans(_ statements: Set<String>, on connection: Connection) throws -> [String] {
         var scans: [String] = []
-        for sql in statements where ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(where: sql.hasPrefix) {
+        // What an index may have lost is looked for in small files on purpose.
+        let planned = statements.filter { !$0.contains("NOT INDEXED") }
+        for sql in planned where ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(where: sql.hasPrefix) {
             try connection.prepare("EXPLAIN QUERY PLAN " + sql).forEach([]) { row in
                 let step = row.text(3)
                 // A store has one data key, and two while a rekey is under way.

@@ -57,11 +57,10 @@ struct LostEntryTests {
     }
 
     /// A closed store whose accounts u1, u2 and u3 have the rows 1, 2 and 3 in each table.
-    private func store(losing loss: Loss? = nil) throws -> TestStore {
+    private func store(losing loss: Loss) throws -> TestStore {
         let fixture = try TestStore()
         for person in ["u1", "u2", "u3"] { try signIn(person, person, to: fixture.store) }
         fixture.store.close()
-        guard let loss else { return fixture }
         let connection = try Connection(path: fixture.path.database, mode: .immutable, busyTimeout: .zero)
         let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = ?1", .text(loss.index))
         let start = (Int(try #require(root)) - 1) * 4_096
@@ -105,19 +104,22 @@ struct LostEntryTests {
 
     @Test(arguments: [Loss.identity, .refreshToken])
     func `tokens that an index lost are damage, and no reason to sign in`(loss: Loss) throws {
-        let store = try store(losing: loss).another()
+        let fixture = try store(losing: loss)
+        let store = try fixture.another()
         expectError(.damaged) { _ = try store.cachedToken(for: query()) }
         expectError(.damaged) { _ = try store.silentState(for: query()) { _ in try Fixture.authority() } }
     }
 
     @Test func `an account that an index lost is damage, and not none that fits`() throws {
         let policy = AccountPolicy.username("u3@example.net")
-        let store = try store(losing: .username).another()
+        let fixture = try store(losing: .username)
+        let store = try fixture.another()
         expectError(.damaged) { _ = try store.account(matching: policy) }
         expectError(.damaged) { _ = try store.accounts(matching: policy) }
         expectError(.damaged) { _ = try store.select(policy) }
         expectError(.damaged) { _ = try store.previewPurge(policy) }
-        let other = try self.store(losing: .identity).another()
+        let damaged = try self.store(losing: .identity)
+        let other = try damaged.another()
         expectError(.damaged) { _ = try other.summary(of: Self.account) }
         expectError(.damaged) { try other.setDefaultAccount(Self.account) }
         expectError(.damaged) { try other.setTags(["a": "b"], of: Self.account) }
@@ -151,7 +153,8 @@ struct LostEntryTests {
 
     @Test(arguments: [Loss.identity, .refreshToken])
     func `what an index lost of one account keeps no other from being signed out`(loss: Loss) throws {
-        let store = try store(losing: loss).another()
+        let fixture = try store(losing: loss)
+        let store = try fixture.another()
         let other = Account.ID(issuer: "login.windows.net", homeAccountID: "u1.t1")
         #expect(try store.signOut(other, clients: nil).deleted.map(\.secret) == [Secret("r-u1")])
         #expect(try rows(store) == [2, 2])

@@ -167,4 +167,18 @@ struct BrokenIssuerTests {
             #expect(scene.tokenRequestCount > 0)
         }
     }
+
+    @Test func `processes with a good token do not ask again for a minute after an answer was lost`() async throws {
+        try await IssuerScene.open(lifetime: 3_600, isAging: true) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.lostResponse(at: "token", times: 2))
+            #expect(try await scene.tokens(1)[0].status == 0)
+            let asked = scene.tokenRequestCount
+            #expect(asked > 0)
+            for outcome in try await scene.tokens(3) {
+                #expect(outcome.status == 0, "\(outcome.error)")
+                #expect(outcome.error.contains("the refresh failed"), "\(outcome.error)")
+            }
+            #expect(scene.tokenRequestCount == asked)
+        }
+    }
 }
