@@ -52,7 +52,7 @@ public struct TokenResult: Equatable, Sendable {
     /// Why the store could not take the new tokens yet, which are safe in a sealed file beside it; nil if it did.
     public var pendingReason: String?
 
-    /// A refresh was tried, or throttled, and failed for a reason that may pass.
+    /// A refresh was tried, or throttled, and failed for a reason that may pass; or one has had no answer yet.
     public var refreshFailed = false
 
     /// The user has to sign in when this token has expired.
