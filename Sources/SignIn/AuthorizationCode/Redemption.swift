@@ -82,7 +82,7 @@ final class Redemption: Sendable {
         await keep(JSONValue.Object(), for: 0)
     }
 
-    /// Ends one with who signed in, or nobody; without effect where none is under way.
+    /// Ends the redemption with the account that signed in, or with none; does nothing unless one is under way.
     func end(_ account: Account.ID?) async {
         guard let claim = kept.withLock({ $0.take() }) else { return }
         var document = Self.document(account == nil ? .failed : .done)

@@ -67,7 +67,7 @@ struct RefreshFailure {
         // A success that cannot be read may have had the next token in it.
         case 200..<300: doubtToken()
         case 400 where answer.isEmpty || answer.isJSON:
-            // Some issuers refuse a refresh token so; with a page, as a proxy sends it, it is nobody's word about it.
+            // Some issuers refuse a refresh token this way. A page, such as a proxy's, says nothing about the token.
             consequence.token = .unspent
             error =
                 doubt.map { .possiblyConsumed(nil, since: $0.startedAt, program: $0.program, events: events) }

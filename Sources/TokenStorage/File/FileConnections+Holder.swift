@@ -28,7 +28,7 @@ extension FileConnections {
                     try session.connection.withBusyTimeout(Self.longestWrite) { try session.connection.write {} }
                 }
             } catch let error as TokenStoreError {
-                // What else keeps it from being written has kept nobody waiting.
+                // A write that fails for another reason has not kept the caller waiting.
                 isHeld = error.code == .busy
             }
             trial = (.now, isHeld)

@@ -80,7 +80,7 @@ struct BackupCommand: ParsableCommand {
     }
 
     private func keyFile(of backup: StoreBackup, _ path: StorePath) -> String? {
-        backup.keyFile(of: [arguments.key, backup.keySource].compactMap(\.self), directory: path.directory)
+        backup.keyFile(given: arguments.key, directory: path.directory)
     }
 
     /// What to do where the key file has another key than the one that opens the backup, or is not there.
@@ -113,9 +113,10 @@ struct BackupCommand: ParsableCommand {
 }
 
 extension StoreBackup {
-    /// The key file of one of `sources` that opens the backup; nil where none of them has its key.
-    func keyFile(of sources: [KeySource], directory: String) -> String? {
+    /// The key file that opens the backup: of the source that was given, or of its own; nil where neither has its key.
+    func keyFile(given source: KeySource?, directory: String) -> String? {
         guard let keyID else { return nil }
+        let sources = [source, keySource].compactMap(\.self)
         return sources.first { $0.fileKeyID(directory: directory) == keyID }?.filePath(directory: directory)
     }
 }

@@ -125,7 +125,7 @@ private struct RestoreReport {
     }
 
     private func document(_ key: KeySource?, isDone: Bool, on console: Console) throws {
-        let keyFile = backup.keyFile(of: [key, backup.keySource].compactMap(\.self), directory: path.directory)
+        let keyFile = backup.keyFile(given: key, directory: path.directory)
         try console.document {
             $0.member("dryRun", !isDone)
             $0.object("restored") { json in
