@@ -1,3 +1,6 @@
+import OAuth
+import Synchronization
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -6,15 +9,22 @@ import Musl
 import Glibc
 #endif
 
-/// A loopback port without a listener, which the system gives to no other process that asks for a free one.
+/// A loopback port without a listener, which the system gives to no other process that asks for a free one, and which
+/// no other test gets.
 package struct UnusedPort: Sendable {
+    private static let given = LockedValue<Set<Int>>([])
+
     package let number: Int
 
     package init() throws {
         // Below what Linux and Darwin hand out by themselves.
-        let number = (0..<100).lazy.map { _ in Int.random(in: 10_000..<32_000) }.first(where: Self.isFree)
-        guard let number else { throw NoneLeft() }
-        self.number = number
+        let numbers = (0..<100).lazy.map { _ in Int.random(in: 10_000..<32_000) }
+        number = try Self.given.withLock { given in
+            let number = numbers.first { !given.contains($0) && Self.isFree($0) }
+            guard let number else { throw NoneLeft() }
+            given.insert(number)
+            return number
+        }
     }
 
     private static func isFree(_ port: Int) -> Bool {

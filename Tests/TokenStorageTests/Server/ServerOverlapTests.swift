@@ -12,6 +12,9 @@ import Testing
 /// What one node decides while the transaction of another is open, and has changed what the decision hangs on.
 @Suite(.onWaitingThreads, .ifServerIsInstalled)
 struct ServerOverlapTests {
+    /// What ends in vain; longer than a server of a busy machine needs for an answer.
+    private static let patience = Duration.seconds(10)
+
     private struct Scene: Sendable {
         var scene: ServerScene
         let clock = TestClock()
@@ -106,7 +109,7 @@ struct ServerOverlapTests {
         let token = try #require(try await scene.nodes[0].refreshTokens(of: account, client: "cid").first)
         let target = StoreLocation(StorePath(scene.scene.directory.file("copy/tokenstore.db")))
         var reading = scene.scene.options
-        reading.busyTimeout = .seconds(2)
+        reading.busyTimeout = Self.patience
         let error = await #expect(throws: TokenStoreError.self) {
             try await scene.overlap { session in
                 let row = try #require(try session.accountRow(account))
@@ -154,7 +157,7 @@ struct ServerOverlapTests {
                 )
             }
         }
-        let error = await #expect(throws: TokenStoreError.self) { try await move(waiting: .seconds(2)) }
+        let error = await #expect(throws: TokenStoreError.self) { try await move(waiting: Self.patience) }
         #expect(error?.problem.contains("are being refreshed") == true, "\(error?.problem ?? "")")
         try scene.scene.sql(ending)
         try await move(waiting: .seconds(60))
