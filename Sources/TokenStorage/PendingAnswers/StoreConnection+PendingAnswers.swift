@@ -160,16 +160,28 @@ extension StoreConnection {
             let session = try sessionTimes(of: id, client: client)
             if let session, session.signIn >= answer.receivedAt { return true }
         }
-        return try events(after: answer.lastEvent).contains { event in
-            let isSameAccount = event.account == id || mark != nil && event.accountMark == mark
-            let isSameClient = event.clientID == nil || event.clientID?.folded == client
-            return switch event.kind {
-            case .signOut, .signIn: isSameAccount && isSameClient
-            // Whose accounts went is not told. But a sign-in that was answered later is newer, whoever they were.
-            case .purge: !isThere && event.outcome != "expired" && event.at.unixSeconds >= answer.receivedAt
+        let later = try events(after: answer.lastEvent).filter { $0.clientID == nil || $0.clientID?.folded == client }
+        let own = later.filter { $0.account == id || mark != nil && $0.accountMark == mark }
+        let isReplaced = own.indices.contains { index in
+            switch own[index].kind {
+            case .signOut: true
+            case .signIn: !isOfAnswer(from: own[index...], receivedBy: answer.receivedAt)
             default: false
             }
         }
+        // Whose accounts a purge took is not told. But a sign-in that was answered later is newer, whoever they were.
+        return isReplaced
+            || !isThere
+                && later.contains {
+                    $0.kind == .purge && $0.outcome != "expired" && $0.at.unixSeconds >= answer.receivedAt
+                }
+    }
+
+    /// Whether the first of an account's entries is a sign-in whose answer waited in a file too and came no later than
+    /// `time`: it has its entries only since it was taken in.
+    private func isOfAnswer(from entries: ArraySlice<StoreEvent>, receivedBy time: Int64) -> Bool {
+        guard let signIn = entries.first, let next = entries.dropFirst().first else { return false }
+        return next.kind == .takeIn && next.at == signIn.at && signIn.at.unixSeconds <= time
     }
 }
 
