@@ -173,11 +173,11 @@ extension Connection {
     }
 
     /// Who can make something in a schema or has made something in it, also a trigger at one of its tables, a member of
-    /// an extension, or a table elsewhere that refers to one here, and is neither the owner of the store's tables (or who
-    /// is about to make them) nor somebody above that role.
+    /// an extension, or a table elsewhere that refers to one here or inherits from it, and is neither the owner of the
+    /// store's tables (or who is about to make them) nor somebody above that role.
     ///
     /// A row that is deleted takes with it those of other tables that refer to it, and of tables that refer to these, and
-    /// runs their triggers in the session of whoever deletes it.
+    /// what is done to a table is done to those that inherit from it: their triggers run in the session of whoever does.
     ///
     /// A membership counts if somebody who may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
@@ -188,8 +188,10 @@ extension Connection {
         WITH RECURSIVE part (id) AS (
             SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname::text = ?1::text
-            UNION SELECT k.conrelid FROM part JOIN pg_catalog.pg_constraint k ON k.confrelid = part.id
-            WHERE k.contype = 'f'::"char"
+            UNION SELECT x.id FROM part JOIN (
+                SELECT k.conrelid AS id, k.confrelid AS parent FROM pg_catalog.pg_constraint k WHERE k.contype = 'f'::"char"
+                UNION ALL SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
+            ) x ON x.parent = part.id
         )
         SELECT string_agg(DISTINCT CASE WHEN made.id = 0::oid THEN 'every role'
             ELSE 'the role ' || r.rolname::text END, ', '::text)
@@ -224,27 +226,43 @@ extension Connection {
         """
     )
 
-    /// Makes sure that what was granted is there: a role that may not grant is only told so.
+    /// Makes sure that what was granted is there, and no more: a role that may not grant is only told so, and others give
+    /// theirs to their members.
     func requireGranted(_ roles: ServerRoles, on schema: String, at location: StoreLocation) throws {
-        for (role, column, right) in [(roles.application, "id", "INSERT"), (roles.audit, "username", "SELECT")] {
+        for (role, isForAudit) in [(roles.application, false), (roles.audit, true)] {
             guard let role else { continue }
-            let place = ServerRoles.quoted(schema)
-            let isGranted = try first(
-                Self.hasRight,
-                [.text(role), .text("\(place).account"), .text(column), .text(right)]
-            ) {
-                $0.bool(0)
+            let prefix = ServerRoles.quoted(schema) + "."
+            let rights = try first(Self.rights, [.text(role), .text(prefix), .text(schema)]) { row in
+                (writes: row.bool(0), reads: row.bool(1), owns: row.bool(2), opens: row.bool(3))
             }
-            guard isGranted != true else { continue }
-            throw TokenStoreError(
-                .access,
-                "the rights at \(location) could not be given to the role \(role)",
-                Remedy(.checkPermissions, "name the role that owns the tables in the address")
+            guard let rights, isForAudit ? rights.reads : rights.writes else {
+                throw TokenStoreError(
+                    .access,
+                    "the rights at \(location) could not be given to the role \(role)",
+                    Remedy(.checkPermissions, "name the role that owns the tables in the address")
+                )
+            }
+            guard rights.owns || isForAudit && (rights.writes || rights.opens) else { continue }
+            let excess = isForAudit ? "read what is sealed, or write" : "change the tables and the data keys"
+            throw TokenStoreError.invalidArgument(
+                "the role \(role) could \(excess) at \(location), as a superuser or a member of another role",
+                .correct("name one that is neither, or take it out of those roles first")
             )
         }
     }
 
-    private static let hasRight = SQL(
-        "SELECT has_column_privilege(?1::name, ?2::text, ?3::text, ?4::text)"
+    /// What a role may do, or could as one that it is a member of: write rows, read those of accounts, change the
+    /// tables or the data keys, and read sealed values.
+    private static let rights = SQL(
+        """
+        SELECT max(has_table_privilege(m.oid, ?2::text || 'account', 'INSERT')::int)::bigint,
+            max(has_column_privilege(m.oid, ?2::text || 'account', 'username', 'SELECT')::int)::bigint,
+            max((m.rolsuper OR has_column_privilege(m.oid, ?2::text || 'data_key', 'wrapped', 'UPDATE')
+                OR EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                    WHERE n.nspname::text = ?3::text AND c.relowner = m.oid))::int)::bigint,
+            max(has_column_privilege(m.oid, ?2::text || 'refresh_token', 'secret', 'SELECT')::int)::bigint
+        FROM pg_roles r JOIN pg_roles m ON pg_has_role(r.oid, m.oid, 'MEMBER')
+        WHERE r.rolname::text = ?1::text
+        """
     )
 }

@@ -47,6 +47,10 @@ struct StrangersWorkTests {
             CREATE TABLE S_else.second (account bigint REFERENCES S_else.first ON DELETE CASCADE);
             GRANT CREATE ON SCHEMA S_else TO M; ALTER TABLE S_else.second OWNER TO M
             """
+        case inherits = """
+            CREATE SCHEMA S_else; CREATE TABLE S_else.child () INHERITS (S.account);
+            GRANT CREATE ON SCHEMA S_else TO M; ALTER TABLE S_else.child OWNER TO M
+            """
         case hasMadeTrigger = """
             CREATE SCHEMA S_else; CREATE FUNCTION S_else.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
             GRANT CREATE ON SCHEMA S_else TO M; ALTER FUNCTION S_else.f() OWNER TO M;
