@@ -97,7 +97,7 @@ extension PostgreSQLError {
         if text.contains("certificate verify failed") {
             return (
                 .certificate,
-                "; its certificate has expired, or no authority of sslrootcert has issued it"
+                "; its certificate has expired or was revoked, or no authority of sslrootcert has issued it"
             )
         }
         // Of a certificate whose signature is another authority's, OpenSSL names the fault of the signature alone. A

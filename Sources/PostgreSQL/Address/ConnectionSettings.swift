@@ -212,7 +212,7 @@ struct ConnectionSettings {
         let variables = [
             ("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE"), ("user", "PGUSER"),
             ("password", "PGPASSWORD"), ("passfile", "PGPASSFILE"), ("sslrootcert", "PGSSLROOTCERT"),
-            ("sslcert", "PGSSLCERT"), ("sslkey", "PGSSLKEY"), ("sslmode", "PGSSLMODE"),
+            ("sslcert", "PGSSLCERT"), ("sslcrl", "PGSSLCRL"), ("sslkey", "PGSSLKEY"), ("sslmode", "PGSSLMODE"),
         ]
         for (name, variable) in variables where values[name] == nil { values[name] = environment(variable) }
     }
