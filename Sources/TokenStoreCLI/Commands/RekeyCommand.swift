@@ -67,6 +67,17 @@ struct RekeyCommand: ParsableCommand {
         options.keySource = currentKey
         if dryRun { return try writePlan(options, on: console) }
         let removes = try mayRemoveCopies(options)
+        let report = try rekey(console)
+        // The store is closed: what looks after its files, as a restore does, waits for programs that have it open.
+        let (copies, problem) = try removedCopies(options, removes: removes)
+        try write(report, removed: copies.removed, on: console)
+        for copy in copies.kept {
+            console.warn("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
+        }
+        if let problem { console.warn("its copies were not removed, as \(problem)") }
+    }
+
+    private func rekey(_ console: Console) throws -> RekeyReport {
         let store = try open()
         defer { store.close() }
         let progress = ProgressLine("sealing", console) { progress in
@@ -76,13 +87,22 @@ struct RekeyCommand: ParsableCommand {
                 advice: "run 'tokenstore rekey' to finish it"
             )
         }
-        let report = try progress.showing { update in
+        return try progress.showing { update in
             try store.rekey(to: arguments.key, afterLeak: leaked, progress: update)
         }
-        let copies = try copies(options, dryRun: !removes)
-        try write(report, removed: removes ? copies.removed : [], on: console)
-        for copy in copies.kept + (removes ? [] : copies.removed) {
-            console.warn("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
+    }
+
+    /// Removes the copies of the store, if that is wanted; what keeps it from that does not undo the rekey.
+    private func removedCopies(_ options: StoreOptions, removes: Bool) throws -> (StoreCopies, problem: String?) {
+        func kept() throws -> StoreCopies {
+            let copies = try copies(options, dryRun: true)
+            return StoreCopies(kept: copies.kept + copies.removed)
+        }
+        guard removes else { return (try kept(), nil) }
+        do {
+            return (try copies(options, dryRun: false), nil)
+        } catch let error as TokenStoreError {
+            return (try kept(), error.problem)
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import TestTraits
 import Testing
+import TokenStorage
 
 /// Copies that a repair or an update of the store left beside it open with the keys of their time.
 @Suite(.onWaitingThreads)
@@ -70,6 +71,16 @@ struct StoreCopyTests {
         #expect(removed.status == 0)
         #expect(try removed.json["removedFiles"] as? [String] == copies.map(scratch.path))
         #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
+    }
+
+    @Test func `a rekey is done, and told, although its copies cannot be removed now`() throws {
+        let lock = try KernelLock(.schema, of: StorePath(scratch.store), timeout: .seconds(5))
+        let outcome = try scratch.run("rekey", "--yes", "--timeout", "1")
+        withExtendedLifetime(lock) {}
+        #expect(outcome.status == 0)
+        #expect(outcome.error.contains("its copies were not removed, as another process"))
+        for name in copies { #expect(outcome.error.contains("\(scratch.path(name)) was not removed")) }
+        #expect(try scratch.names.contains(copies[0]))
     }
 
     @Test func `rekey asks about copies on a terminal`() throws {

@@ -170,7 +170,10 @@ private struct StatusReport {
     }
 
     private func waiting(_ status: StoreStatus) -> [String] {
-        status.pendingAnswers.map { "\($0) holds an answer of an issuer; the next sign-in or refresh stores it" }
+        let prospect =
+            status.movedTo == nil
+            ? "the next sign-in or refresh stores it" : "nothing stores it here unless the move is taken back"
+        return status.pendingAnswers.map { "\($0) holds an answer of an issuer; \(prospect)" }
     }
 
     /// A path with a tilde for the home directory.
