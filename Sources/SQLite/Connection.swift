@@ -40,7 +40,7 @@ package final class Connection {
     /// A call that meets another connection's lock waits up to `busyTimeout` for it.
     package init(path: String, mode: Mode, busyTimeout: Duration) throws(SQLiteError) {
         var opened: OpaquePointer?
-        let result = sqlite3_open_v2(Self.uri(path, mode), &opened, Self.flags(mode), nil)
+        let result = sqlite3_open_v2(Self.uri(path, mode), &opened, Self.flags(mode), Self.files(mode).name)
         guard result == SQLITE_OK, let opened else {
             let error = SQLiteError(result, on: opened)
             sqlite3_close(opened)
@@ -129,14 +129,36 @@ package final class Connection {
         return switch mode {
         case .immutable: uri + "?immutable=1"
         case .readOnly: uri + "?readonly_shm=1"
+        case .readWrite, .privateIndex, .alone, .memory: uri
+        }
+    }
+
+    private static func files(_ mode: Mode) -> Files {
+        switch mode {
         // A file open for reading only cannot be locked for this connection alone, as the locking mode wants it.
-        case .privateIndex, .alone: uri + "?vfs=unix-none"
-        case .readWrite, .memory: uri
+        case .privateIndex, .alone: .unlocked
+        case .readWrite, .readOnly, .immutable, .memory: .locked
         }
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {
         (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+}
+
+/// A way to open files that SQLite knows: one of its own, but no super-journal is opened, and so none deleted.
+private struct Files: Sendable {
+    static let locked = Files("tokenstore", like: nil)
+    static let unlocked = Files("tokenstore-none", like: "unix-none")
+
+    private let text: StaticString
+
+    /// Under a name that it does not know, SQLite opens nothing.
+    var name: UnsafePointer<CChar> { UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self) }
+
+    private init(_ name: StaticString, like original: String?) {
+        text = name
+        SQLiteRegisterFiles(self.name, original)
     }
 }
 
