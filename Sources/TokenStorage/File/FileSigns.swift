@@ -27,6 +27,7 @@ struct FileSigns {
     private static let pageCount = 32
     private static let pageSize = 4096
     private static let headerSize = 100
+    private static let magic = Array("SQLite format 3\0".utf8)
 
     /// - Returns: nil if the file cannot be read.
     init?(of file: String, keyID: String?) {
@@ -60,6 +61,13 @@ struct FileSigns {
         open(file)?.bytes(at: 0, count: headerSize).map(namesProgram) ?? false
     }
 
+    /// Whether the first page is one of SQLite's that names another program, or none.
+    static func namesOther(_ connection: Connection) -> Bool {
+        guard let page = connection.bytes(at: 0, count: headerSize), page.count == headerSize else { return false }
+        // SQLite takes no other three bytes there.
+        return page.starts(with: magic) && page[21...23].elementsEqual([64, 32, 32]) && !namesProgram(page)
+    }
+
     /// A regular file, to look at its bytes; another kind might never answer.
     private static func open(_ file: String) -> Connection? {
         guard FileStatus(file)?.kind == .regular else { return nil }
@@ -68,7 +76,7 @@ struct FileSigns {
 
     private static func namesProgram(_ page: [UInt8]) -> Bool {
         let id = withUnsafeBytes(of: Schema.applicationID.bigEndian) { Array($0) }
-        return page.starts(with: Array("SQLite format 3\0".utf8)) && page.dropFirst(68).starts(with: id)
+        return page.starts(with: magic) && page.dropFirst(68).starts(with: id)
     }
 
     private static func isOwn(_ page: [UInt8], isFirst: Bool, keyID: String?) -> Bool {

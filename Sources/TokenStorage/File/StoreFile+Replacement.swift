@@ -63,7 +63,8 @@ extension StoreFile {
 
     /// Writes the log's pages into the database, without a lock: the caller keeps every other connection out.
     private func foldLog() throws {
-        guard let log = FileStatus(path.log), log.size > 0 else { return }
+        // A journal would be played back into the file that is kept; the new one has all of both.
+        guard let log = FileStatus(path.log), log.size > 0, !path.hasJournal else { return }
         let connection = try Connection(path: path.database, mode: .alone, busyTimeout: .zero)
         // Only a look at the database opens its log.
         if try connection.headerCount() > 0 { _ = try connection.checkpointTruncating() }

@@ -20,9 +20,11 @@ struct StoreFile {
     func openForWriting() throws -> Connection {
         try refuseUnknownFileSystem()
         try LogState.requireRegularFiles(at: path)
-        prepareIndex(of: path.database)
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
+        // Before the first statement, at which SQLite plays a journal back, and takes in a log.
+        try refuseOther(connection)
         try refuseJournal(connection)
+        prepareIndex(of: path.database)
         connection.keepLogFiles()
         try Self.configure(connection)
         // With SQLite's 2 MB of pages, a store of a thousand accounts is read from the kernel at every lookup. An
@@ -31,10 +33,7 @@ struct StoreFile {
         guard try connection.first("PRAGMA journal_mode", body: { $0.text(0) }) == "wal" else {
             // The database of another program is not offered for a repair.
             try StoreHeader.requireApplicationID(connection, at: path)
-            throw TokenStoreError.damaged(
-                "\(path.database) is in no write-ahead-log mode and so not as this program left it",
-                .repair
-            )
+            throw TokenStoreError.withoutLogMode(path)
         }
         return connection
     }
@@ -50,13 +49,6 @@ struct StoreFile {
         try refuseJournal(connection)
         try Self.configure(connection)
         return (connection, mode, beside)
-    }
-
-    /// Refuses a rollback journal beside a database that has a write-ahead log: it is another's, and SQLite would play
-    /// it back.
-    private func refuseJournal(_ connection: Connection) throws {
-        guard path.hasJournal, connection.bytes(at: 18, count: 2) == [2, 2] else { return }
-        throw StoreFiles.inTheWay(path.journal)
     }
 
     /// Gives the unfinished database, which is whole by now, its name, which nothing else may have.
@@ -120,8 +112,8 @@ struct StoreFile {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(name + suffix) }
     }
 
-    /// Copies a file to a new one that only its owner may use.
-    func copy(_ source: String, to target: String) throws {
+    /// Copies a file, and `end` behind it, to a new one that only its owner may use.
+    func copy(_ source: String, to target: String, endingIn end: [UInt8] = []) throws {
         let input = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard input >= 0 else { throw Self.failure("opened", source) }
         defer { close(input) }
@@ -135,7 +127,7 @@ struct StoreFile {
             let count = read(input, buffer.baseAddress, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Self.failure("read", source) }
-            if count == 0 { return }
+            if count == 0 { return try end.withUnsafeBytes { try Self.writeAll($0, to: output, target) } }
             try Self.writeAll(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count), to: output, target)
         }
     }

@@ -182,6 +182,8 @@ package struct StoreFiles {
                 return try connection.keyEncryptionKeyIDs().contains { $0.id == keyID }
             } catch let error as SQLiteError where error.code.primary == .notADatabase {
                 return false
+            } catch let error as TokenStoreError where error == StoreHeader.otherDatabase(StorePath(file)) {
+                return false
             } catch {
                 return true
             }

@@ -214,7 +214,8 @@ private struct StoreRepair {
         // Only a database without a write-ahead log has a journal of its own.
         let header = try Connection(path: copy, mode: .immutable, busyTimeout: .zero).bytes(at: 18, count: 2)
         guard header == [1, 1] else { throw StoreFiles.inTheWay(path.journal) }
-        try file.copy(path.journal, to: copy + "-journal")
+        // The name of a super-journal is at the end of a journal: behind it a byte more, SQLite looks for no such file.
+        try file.copy(path.journal, to: copy + "-journal", endingIn: [0])
     }
 
     /// The log that belongs to the damaged file, if a repair was killed after it had put the log aside.

@@ -59,11 +59,12 @@ package struct StoreHeader {
     static func requireApplicationID(_ connection: Connection, at path: StorePath) throws {
         guard try connection.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
             guard try connection.integer("PRAGMA page_count") != 0 else { throw TokenStoreError.empty(path) }
-            throw TokenStoreError.damaged(
-                "\(path.database) is an SQLite database but not a token store",
-                .choosePath
-            )
+            throw otherDatabase(path)
         }
+    }
+
+    static func otherDatabase(_ path: StorePath) -> TokenStoreError {
+        .damaged("\(path.database) is an SQLite database but not a token store", .choosePath)
     }
 
     static func text(_ parameters: [String: String]) -> String {
