@@ -102,3 +102,36 @@ public struct DamagedFile {
         try write(bytes)
     }
 }
+
+/// Rollback journals, in the layout of SQLite's file format.
+extension DamagedFile {
+    private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+
+    /// Takes the database at the path out of its mode, and puts a journal beside it as a crash leaves one: no page is in
+    /// it, and it names a super-journal, which SQLite would open and delete.
+    public func plantJournal(naming file: String) throws {
+        try change { $0.replaceSubrange(18..<20, with: [1, 1]) }
+        let bytes = try bytes()
+        let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
+        let (pages, sectorSize) = (bytes.count / pageSize, 512)
+        let header = Self.journalMagic + [0, 0, pages, sectorSize, pageSize].flatMap(Self.fourBytes)
+        let journal = DamagedFile(path + "-journal")
+        try journal.replace(with: header + [UInt8](repeating: 0, count: sectorSize - header.count))
+        try journal.addSuperJournal(file, pageSize: pageSize)
+    }
+
+    /// Has the journal at the path name a super-journal.
+    public func addSuperJournal(_ file: String, pageSize: Int = 4_096) throws {
+        let name = Array(file.utf8)
+        let sum = name.reduce(0) { $0 + Int($1) }
+        try change { bytes in
+            // The page that a database leaves out for its locks cannot be in a journal.
+            bytes += Self.fourBytes(0x4000_0000 / pageSize + 1) + name
+            bytes += Self.fourBytes(name.count) + Self.fourBytes(sum) + Self.journalMagic
+        }
+    }
+
+    private static func fourBytes(_ number: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+    }
+}

@@ -144,4 +144,21 @@ struct ConnectionTests {
         try other.run("INSERT INTO t VALUES (2)")
         #expect(try one.dataVersion() != before)
     }
+
+    @Test(arguments: [Connection.Mode.readWrite, .alone])
+    func `a super-journal that a journal names is not opened, and stays`(mode: Connection.Mode) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("x.db")
+        try Shell.run("/usr/bin/sqlite3", path, "CREATE TABLE t (a); INSERT INTO t VALUES (7)")
+        let named = DamagedFile(try directory.write("precious", to: "named"))
+        try DamagedFile(path).plantJournal(naming: named.path)
+        let connection = try Connection(path: path, mode: mode, busyTimeout: .zero)
+        let error = #expect(throws: SQLiteError.self) { try connection.execute("SELECT * FROM t") }
+        #expect(error?.code.primary == .cannotOpen)
+        #expect(try named.bytes() == Array("precious".utf8))
+        // Without it, the database is as it was.
+        let next = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
+        #expect(try next.integer("SELECT a FROM t") == 7)
+        #expect(try named.bytes() == Array("precious".utf8))
+    }
 }
