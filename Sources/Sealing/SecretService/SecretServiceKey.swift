@@ -111,7 +111,7 @@ private final class TimedThread<Value: Sendable>: Sendable {
     init(_ work: @escaping @Sendable () -> Value) throws(SealingError) {
         guard let pipe = PrivatePipe() else { throw Self.failure(errno) }
         self.pipe = pipe
-        try Self.start(Body { self.finish(work()) })
+        guard DetachedThread.start({ self.finish(work()) }) else { throw Self.failure(errno) }
     }
 
     /// What the work returned, nil if that takes longer than `limit`: then it goes on without a waiting caller.
@@ -134,38 +134,8 @@ private final class TimedThread<Value: Sendable>: Sendable {
         _ = write(pipe.writing, "", 1)
     }
 
-    private static func start(_ body: Body) throws(SealingError) {
-        let argument = Unmanaged.passRetained(body)
-        let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
-            if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
-            return nil
-        }
-        #if canImport(Musl)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let problem = pthread_create(&thread, nil, main, argument.toOpaque())
-        guard problem == 0 else {
-            argument.release()
-            throw failure(problem)
-        }
-        #if canImport(Musl)
-        if let thread { pthread_detach(thread) }
-        #else
-        pthread_detach(thread)
-        #endif
-    }
-
     private static func failure(_ number: Int32) -> SealingError {
         .keyUnavailable("no thread can be started, \(String(cString: strerror(number)).lowercased())", .retryLater)
     }
-}
-
-/// A closure that passes through a C pointer.
-private final class Body {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 #endif

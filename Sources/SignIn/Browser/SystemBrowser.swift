@@ -1,4 +1,3 @@
-import Dispatch
 import OAuth
 import Sealing
 
@@ -68,20 +67,20 @@ private struct BrowserCommand: Sendable {
     /// How long a program may take to say that it cannot; a browser itself runs on.
     private static let patience: Duration = .seconds(2)
 
-    /// A thread: a concurrent queue would take those of Swift's tasks.
-    private static var thread: DispatchQueue { DispatchQueue(label: "tokenstore.browser") }
-
     init(_ command: String, environment: [String: String]) {
         words = command.parts(separatedBy: " ")
         self.environment = environment
     }
 
-    /// Starts it, away from the threads of Swift concurrency.
+    /// Starts it on a thread that waits for its end.
     ///
     /// - Returns: false if it cannot be started, or fails at once.
     func run(_ address: String) async -> Bool {
         await withCheckedContinuation { continuation in
-            Self.thread.async { continuation.resume(returning: start(arguments(address))) }
+            let isOnItsWay = DetachedThread.start {
+                start(arguments(address)) { continuation.resume(returning: $0) }
+            }
+            if !isOnItsWay { continuation.resume(returning: false) }
         }
     }
 
@@ -90,21 +89,19 @@ private struct BrowserCommand: Sendable {
         return named == words ? words + [address] : named
     }
 
-    private func start(_ arguments: [String]) -> Bool {
+    /// Tells once whether the page is shown, and returns when the program has ended.
+    private func start(_ arguments: [String], tell: (Bool) -> Void) {
         let end = ContinuousClock.now + Self.patience
         let program = ProgramStart(arguments, environment: environment, headOf: .session)
-        guard let process = program.spawn(until: end) else { return false }
+        guard let process = program.spawn(until: end) else { return tell(false) }
         var status: Int32 = 0
         while ContinuousClock.now < end {
-            if waitpid(process, &status, WNOHANG) == process { return status == 0 }
+            if waitpid(process, &status, WNOHANG) == process { return tell(status == 0) }
             usleep(10_000)
         }
+        tell(true)
         // Unless it is waited for, it stays in the process table.
-        Self.thread.async {
-            var status: Int32 = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        }
-        return true
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
 }
 
