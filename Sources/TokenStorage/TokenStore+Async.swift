@@ -171,7 +171,12 @@ extension TokenStore {
     /// What commits of this process and of others change from now on; `for await` gives the task's thread back
     /// between them.
     public func changes() async throws -> AsyncStream<StoreChange> {
-        try await connections.reading.runUnlessCancelled { try self.changes() }
+        try await changes(about: nil)
+    }
+
+    /// The same of one account.
+    package func changes(about account: Account.ID?) async throws -> AsyncStream<StoreChange> {
+        try await connections.reading.runUnlessCancelled { try self.changes(about: account) }
     }
 
     private func removing<Result: Sendable>(

@@ -38,7 +38,8 @@ public struct TokenStoreError: CodedError, Equatable {
         public static let unreachable = Code(rawValue: "unreachable")
         /// The database server refuses: a wrong password, an unknown database, a role that may not, a certificate.
         public static let access = Code(rawValue: "access")
-        /// The database failed: disk full, I/O error, read-only file system, a standby that may lack a commit.
+        /// The database failed: disk full, I/O error, read-only file system, a standby that may lack a commit,
+        /// no more threads.
         public static let storage = Code(rawValue: "storage")
         /// The document is not an MSAL cache.
         public static let notAnMSALCache = Code(rawValue: "not_an_msal_cache")

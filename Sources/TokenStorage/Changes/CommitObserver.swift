@@ -1,4 +1,3 @@
-import Dispatch
 import OAuth
 import Sealing
 import Synchronization
@@ -103,11 +102,6 @@ final class CommitObserver: Sendable {
         }
     }
     #endif
-
-    /// Runs `body` on a separate thread, which may block.
-    func start(_ body: @escaping @Sendable () -> Void) {
-        DispatchQueue(label: "tokenstore.changes").async(execute: body)
-    }
 
     /// Ends the waiting for good.
     func stop() {

@@ -1,16 +1,35 @@
 import Database
 public import OAuth
+import Sealing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension TokenStore {
     /// What commits of this process and of others change from now on.
     ///
-    /// Waiting costs nothing: the file system wakes it up, or the server. A subscriber that leaves a thousand changes
-    /// unread, or is too slow for the record of use, which keeps the last few thousand entries, is told
-    /// ``StoreChange/many``. The sequence ends when its task is cancelled or the store can no longer be read; while
-    /// another process holds it, or the server is away, the sequence waits. Where rows are on several machines, and at
-    /// a standby, a change is told when no older transaction is open any more, so that none is missed.
-    public func changes() throws -> AsyncStream<StoreChange> {
-        guard let path = location.path else { return try changesOnServer() }
+    /// A subscriber that leaves a thousand changes unread, or is too slow for the record of use, which keeps the last
+    /// few thousand entries, is told ``StoreChange/many``. The sequence ends when its task is cancelled or the store
+    /// can no longer be read; while another process holds it, or the server is away, the sequence waits. Where rows are
+    /// on several machines, and at a standby, a change is told when no older transaction is open any more, so that none
+    /// is missed.
+    ///
+    /// A subscription has a thread, which sleeps until the file system wakes it up, or the server, and reads what was
+    /// committed. One of a file has an inotify instance too, of which Linux allows a user a hundred or so. A program
+    /// that serves many people subscribes once, and asks of each change whom it concerns.
+    ///
+    /// - Throws: ``TokenStoreError``: ``TokenStoreError/Code/file`` if the file cannot be watched,
+    ///   ``TokenStoreError/Code/storage`` if no thread can be started.
+    public func changes() throws -> AsyncStream<StoreChange> { try changes(about: nil) }
+
+    /// The same of one account: those of others take no place among what is unread.
+    package func changes(about account: Account.ID?) throws -> AsyncStream<StoreChange> {
+        guard let path = location.path else { return try changesOnServer(about: account) }
         let watch = try CommitObserver(path)
         let (start, accounts) = try read { session in
             try session.connection.read {
@@ -19,9 +38,19 @@ extension TokenStore {
         }
         let (stream, continuation) = ChangeTeller.stream()
         continuation.onTermination = { _ in watch.stop() }
-        let teller = ChangeTeller(continuation, about: accounts)
-        watch.start { [self] in report(from: start, by: teller, waitingWith: watch) }
+        let teller = ChangeTeller(continuation, about: accounts, only: account)
+        try startThread { [self] in report(from: start, by: teller, waitingWith: watch) }
         return stream
+    }
+
+    /// Runs `body` on a thread that may wait for as long as somebody subscribes.
+    func startThread(_ body: @escaping @Sendable () -> Void) throws(TokenStoreError) {
+        guard !DetachedThread.start(body) else { return }
+        let reason = String(cString: strerror(errno)).lowercased()
+        throw .storage(
+            "no thread can be started that waits for changes, \(reason)",
+            Remedy(.retry, "allow this program more threads, and try again")
+        ).at(location)
     }
 
     /// Runs on the watch's thread until it is stopped.
@@ -78,12 +107,20 @@ struct ChangeTeller {
     /// An account that is gone is in the record by its mark alone.
     private var known: [[UInt8]: Account.ID]
 
+    /// The account that the subscriber asks about; nil: all.
+    private let account: Account.ID?
+
     /// How many changes may wait for a subscriber.
     private static let limit = 1_000
 
-    init(_ continuation: AsyncStream<StoreChange>.Continuation, about known: [[UInt8]: Account.ID]) {
+    init(
+        _ continuation: AsyncStream<StoreChange>.Continuation,
+        about known: [[UInt8]: Account.ID],
+        only account: Account.ID? = nil
+    ) {
         self.continuation = continuation
         self.known = known
+        self.account = account
     }
 
     /// What a subscriber reads, which keeps the newest changes, and where to tell them.
@@ -103,6 +140,7 @@ struct ChangeTeller {
     }
 
     private func tell(_ change: StoreChange) {
+        if let account, !change.concerns(account) { return }
         // The oldest one gave way, and what it said is said by one that comes later.
         if case .dropped = continuation.yield(change) { continuation.yield(.many) }
     }

@@ -6,26 +6,25 @@ import Synchronization
 
 extension TokenStore {
     /// What commits of all nodes change from now on.
-    func changesOnServer() throws -> AsyncStream<StoreChange> {
+    func changesOnServer(about account: Account.ID?) throws -> AsyncStream<StoreChange> {
         let signal = ServerSignal()
         try connections.subscribe(signal)
-        let start: (cursor: EventCursor, accounts: [[UInt8]: Account.ID])
         do {
-            start = try read { session in
+            let (start, accounts) = try read { session in
                 try session.connection.read { (try session.eventCursor(), try session.accountsByMark()) }
             }
+            let (stream, continuation) = ChangeTeller.stream()
+            continuation.onTermination = { _ in signal.stop() }
+            let teller = ChangeTeller(continuation, about: accounts, only: account)
+            try startThread { [self] in
+                report(from: start, by: teller, at: signal)
+                connections.unsubscribe(signal)
+            }
+            return stream
         } catch {
             connections.unsubscribe(signal)
             throw error
         }
-        let (stream, continuation) = ChangeTeller.stream()
-        continuation.onTermination = { _ in signal.stop() }
-        let teller = ChangeTeller(continuation, about: start.accounts)
-        DispatchQueue(label: "tokenstore.changes").async { [self] in
-            report(from: start.cursor, by: teller, at: signal)
-            connections.unsubscribe(signal)
-        }
-        return stream
     }
 
     /// Runs on a thread of its own until the signal ends it.

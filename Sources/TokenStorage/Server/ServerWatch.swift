@@ -1,6 +1,6 @@
 import Database
-import Dispatch
 import OAuth
+import Sealing
 import Synchronization
 
 /// Notices what other nodes commit, so that what is kept in memory is never older than the store's options allow.
@@ -134,22 +134,22 @@ final class ServerWatch: Sendable {
             return !state.isRunning && !state.isStopped
         }
         guard isNew else { return }
-        DispatchQueue(label: "tokenstore.watch").async { [self] in
+        let isStarted = DetachedThread.start { [self] in
             var pauses = Pauses()
             while !isStopped {
                 do {
                     // Until the new store is known there is nothing to watch.
                     guard let storeID = state.withLock({ $0.storeID }) else { throw ReplacedStore() }
                     try watch(storeID)
-                } catch is ReplacedStore {
-                    whenReplaced.withLock(\.self)?()
-                    pauses.next(until: .now + Self.longestInterval)
                 } catch {
+                    if error is ReplacedStore { whenReplaced.withLock(\.self)?() }
                     // As long as the server is silent nothing in memory is served.
                     pauses.next(until: .now + Self.longestInterval)
                 }
             }
         }
+        // Until one that comes later can start it the server is asked for everything.
+        if !isStarted { state.withLock { $0.isRunning = false } }
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }

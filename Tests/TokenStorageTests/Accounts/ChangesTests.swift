@@ -50,6 +50,30 @@ struct ChangesTests {
         #expect(changes.last == .many)
     }
 
+    @Test func `1,500 changes of another account leave a subscriber's own change in its place`() async throws {
+        let fixture = try TestStore()
+        let other = try #require(try fixture.signInAnother())
+        try fixture.signIn(.signIn())
+        let events = try await fixture.store.events(limit: 10)
+        let others = try #require(events.first { $0.account == other })
+        let own = try #require(events.first { $0.account == Fixture.account })
+        let (stream, continuation) = ChangeTeller.stream()
+        var teller = ChangeTeller(continuation, about: [:], only: Fixture.account)
+        teller.tell(Array(repeating: others, count: 1_500) + [own], areMany: false)
+        teller.finish()
+        var changes: [StoreChange] = []
+        for await change in stream { changes.append(change) }
+        #expect(changes == [.signedIn(Fixture.account)])
+    }
+
+    @Test func `a subscriber of one account is told of it alone`() async throws {
+        let fixture = try TestStore()
+        var changes = try await fixture.store.changes(about: Fixture.account).makeAsyncIterator()
+        try fixture.signInAnother()
+        try fixture.signIn(.signIn())
+        #expect(await next(&changes) == .signedIn(Fixture.account))
+    }
+
     @Test func `two subscribers both get changes from their subscription on`() async throws {
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn())
@@ -84,6 +108,15 @@ struct ChangesTests {
         subscriber.cancel()
         #expect(await subscriber.value == 0)
         try fixture.signIn(.signIn())
+    }
+}
+
+extension TestStore {
+    /// Signs in a person who is not the default one.
+    @discardableResult
+    fileprivate func signInAnother() throws -> Account.ID? {
+        let changes: KeyValuePairs<String, JSONValue> = ["client_info": .string(Fixture.clientInfo("u2", "t1"))]
+        return try signIn(.signIn(changes, without: "id_token")).account
     }
 }
 

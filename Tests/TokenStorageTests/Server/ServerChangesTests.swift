@@ -96,6 +96,33 @@ struct ServerChangesTests {
         #expect(Set(found) == Set(expected))
     }
 
+    @Test func `300 subscribers are told, and keep no other call from its thread`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let store = try await scene.openLater()
+        let streams = LockedValue<[AsyncStream<StoreChange>]>([])
+        // Those of a call that waits for ever would take its thread from other tests.
+        defer { streams.withLock { $0 = [] } }
+        let outcome = LockedValue<Result<[Account.ID], any Error>?>(nil)
+        let calls = Task {
+            do {
+                for _ in 0..<300 {
+                    let changes = try await store.changes()
+                    streams.withLock { $0.append(changes) }
+                }
+                try await store.save(ServerScene.response("u1", token: "a"), for: ServerScene.request())
+                let found = try await store.accounts().map(\.id)
+                outcome.withLock { $0 = .success(found) }
+            } catch {
+                outcome.withLock { $0 = .failure(error) }
+            }
+        }
+        defer { calls.cancel() }
+        try await eventually { outcome.withLock { $0 != nil } }
+        let account = try #require(try outcome.withLock(\.self)?.get().first)
+        for changes in streams.withLock(\.self) { #expect(await changes.first { _ in true } == .signedIn(account)) }
+    }
+
     @Test func `a server that numbers transactions anew makes everything news`() throws {
         let scene = try ServerScene()
         let store = try scene.createdStore()
