@@ -95,7 +95,7 @@ struct SessionTests {
 
     @Test func `a session reports changes of its own account alone`() async throws {
         try await whileSignedIn { (scene, application, session) async throws in
-            let changes = try await session.changes()
+            let changes: AsyncStream<StoreChange> = try await session.changes()
             let cleo = try ScriptedUser { try await $0.signIn(SignInScene.cleo, SignInScene.cleosPassword) }
             _ = try await scene.application(cleo).signIn(scope: SignInScene.toDo)
             try await session.signOut(.thisDevice)

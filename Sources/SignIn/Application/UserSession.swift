@@ -100,20 +100,17 @@ public struct UserSession: Sendable, Identifiable {
 
     /// What this process and others change of the account from now on.
     ///
-    /// `StoreChange.many` is among it: something changed, and it may have been this account.
+    /// `StoreChange.many` is among it: something changed, and it may have been this account. Each call is a
+    /// subscription with a thread: a program that serves many people subscribes to the store, once.
     ///
     /// - Throws: `TokenStoreError`.
-    public func changes() throws -> AsyncFilterSequence<AsyncStream<StoreChange>> {
-        let id = account.id
-        return try application.store.changes().filter { $0.concerns(id) }
-    }
+    public func changes() throws -> AsyncStream<StoreChange> { try application.store.changes(about: account.id) }
 
     /// What this process and others change of the account from now on.
     ///
     /// - Throws: `TokenStoreError`.
-    public func changes() async throws -> AsyncFilterSequence<AsyncStream<StoreChange>> {
-        let id = account.id
-        return try await application.store.changes().filter { $0.concerns(id) }
+    public func changes() async throws -> AsyncStream<StoreChange> {
+        try await application.store.changes(about: account.id)
     }
 
     /// Ends the session: at the issuer where that offers it, and on this machine whatever the issuer says.
