@@ -80,10 +80,11 @@ public struct AuthorizationCodeFlow: Sendable {
             try AuthorizationRequest.check(request)
             let issuer = try await issuer(of: authority)
             let listener = try await RedirectListener(redirectURI, request.responseMode, pendingRedirect)
-            let place = listener?.redirectURI ?? redirectURI.text
-            let sent = try self.request(request, at: authority, issuer, place, state: pendingRedirect.state)
+            let sent: AuthorizationRequest
             let code: Secret
             do {
+                let place = listener?.redirectURI ?? redirectURI.text
+                sent = try self.request(request, at: authority, issuer, place, state: pendingRedirect.state)
                 code = try await self.code(for: request, sent, in: userAgent, pendingRedirect, listener)
             } catch {
                 await listener?.stop()
