@@ -42,7 +42,7 @@ struct Listener: Sendable {
             onServerRunning: { continuation.yield($0.localAddress?.port ?? port) },
             logger: Logger(label: "local-idp") { _ in SwiftLogNoOpLogHandler() }
         )
-        task = Task(executorPreference: configuration.executor) {
+        let task = Task(executorPreference: configuration.executor) {
             do {
                 try await application.run()
             } catch {
@@ -50,10 +50,18 @@ struct Listener: Sendable {
                 throw error
             }
         }
-        var ports = bound.makeAsyncIterator()
-        guard let port = try await ports.next() else { throw StartError.bind("the server at \(host) ended") }
+        do {
+            var ports = bound.makeAsyncIterator()
+            guard let port = try await ports.next() else { throw StartError.bind("the server at \(host) ended") }
+            self.port = port
+        } catch {
+            // Whoever no longer waits for the port does not leave a server behind.
+            task.cancel()
+            _ = await task.result
+            throw error
+        }
+        self.task = task
         self.host = host
-        self.port = port
         self.connections = connections
     }
 
