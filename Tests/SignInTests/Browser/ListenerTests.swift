@@ -3,6 +3,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import OpenIDConnect
 import SignIn
 import Synchronization
 import TestSupport
@@ -64,6 +65,21 @@ struct ListenerTests {
             }
             #expect(try scene.isUntouched)
         }
+    }
+
+    @Test func `a sign-in that fails before its page is shown frees its port`() async throws {
+        let issuer = try ForgedIssuer()
+        let redirectURI = "http://127.0.0.1:\(try UnusedPort().number)/"
+        let genuine = { @Sendable (issuer: ForgedIssuer, nonce: String) throws in
+            try issuer.genuine(issuer.claims(nonce: nonce))
+        }
+        let error = try await signInError {
+            _ = try await issuer.signIn(redirectURI: redirectURI, dpop: .required, idToken: genuine)
+        }
+        #expect(error?.dpopError?.code == .unsupported)
+        #expect(!issuer.hasAsked)
+        let result = try await issuer.signIn(redirectURI: redirectURI, idToken: genuine)
+        #expect(result.account.name == "Noa Vidal")
     }
 
     @Test func `a cancelled task or sign-in ends at once`() async throws {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTransport
 import IssuerSupport
 import OAuth
+import OpenIDConnect
 import SignIn
 import Synchronization
 import TestSupport
@@ -88,6 +89,7 @@ final class ForgedIssuer: Sendable {
         answering more: String = "",
         bringing outcome: String = "code=c",
         redirectURI: String = "http://127.0.0.1/",
+        dpop: DPoPPolicy = .off,
         idToken: @escaping @Sendable (ForgedIssuer, String) throws -> String
     ) async throws -> AuthenticationResult {
         var configuration = try PublicClientConfiguration(
@@ -95,6 +97,7 @@ final class ForgedIssuer: Sendable {
             redirectURI: RedirectURI(redirectURI),
             authority: Authority(issuer: issuer.issuer)
         )
+        configuration.tokenOptions.dpop = dpop
         configuration.tokenOptions.limits.head = .seconds(60)
         configuration.tokenOptions.limits.total = .seconds(60)
         let agent = ReactingUser { [self] address in
