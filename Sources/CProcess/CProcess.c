@@ -1,13 +1,15 @@
-// `prctl`, `ioctl` and `syscall` take a variable number of arguments, which Swift cannot pass; `pipe2` is not in Swift's
-// view of the library.
+// `prctl`, `ioctl` and `syscall` take a variable number of arguments, which Swift cannot pass; `pipe2` and
+// `posix_spawn_file_actions_addclosefrom_np` are not in Swift's view of the library.
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
 #include "CProcess.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,37 @@ int CProcessPipe(int ends[2]) {
     return 0;
 #endif
 }
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+int CProcessCloseOthers(void *actions) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+}
+#elif defined(__linux__)
+int CProcessCloseOthers(void *actions) {
+    int failure = 0;
+    DIR *open = opendir("/proc/self/fd");
+    if (open != NULL) {
+        struct dirent *entry;
+        while (failure == 0 && (entry = readdir(open)) != NULL) {
+            int file = atoi(entry->d_name);
+            if (file > STDERR_FILENO) failure = posix_spawn_file_actions_addclose(actions, file);
+        }
+        (void)closedir(open);
+        return failure;
+    }
+    long limit = sysconf(_SC_OPEN_MAX);
+    for (int file = STDERR_FILENO + 1; failure == 0 && file < limit; file++) {
+        // The limit may be a million, and each action takes memory.
+        if (fcntl(file, F_GETFD) >= 0) failure = posix_spawn_file_actions_addclose(actions, file);
+    }
+    return failure;
+}
+#else
+int CProcessCloseOthers(void *actions) {
+    (void)actions;
+    return 0;
+}
+#endif
 
 static _Atomic(pid_t) heldGroups[8];
 static const int heldGroupCount = sizeof heldGroups / sizeof *heldGroups;

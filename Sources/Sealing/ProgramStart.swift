@@ -1,3 +1,5 @@
+import CProcess
+
 #if canImport(Glibc)
 package import Glibc
 #elseif canImport(Musl)
@@ -32,13 +34,13 @@ package struct ProgramStart {
         self.belonging = belonging
     }
 
-    /// What could still be open in a program that is started; closing what is not open is not an error.
-    private static let openable = Int32(clamping: min(sysconf(Int32(_SC_OPEN_MAX)), 1_024))
-
+    /// `POSIX_SPAWN_SETSID`, and on Darwin `POSIX_SPAWN_CLOEXEC_DEFAULT`, which leaves open only what is given.
     #if os(Linux)
     private static let newSession: Int32 = 0x80
+    private static let closesOthers: Int32 = 0
     #else
     private static let newSession: Int32 = 0x400
+    private static let closesOthers: Int32 = 0x4000
     #endif
 
     /// Starts it; nil if it cannot be started.
@@ -66,7 +68,7 @@ package struct ProgramStart {
                 posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
             }
         }
-        for descriptor in 3..<Self.openable { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        guard CProcessCloseOthers(&actions) == 0 else { return nil }
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -75,7 +77,7 @@ package struct ProgramStart {
         let head = belonging == .group ? Int32(POSIX_SPAWN_SETPGROUP) : Self.newSession
         posix_spawnattr_setflags(
             &attributes,
-            Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | head)
+            Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Self.closesOthers | head)
         )
         let words = arguments.map { strdup($0) } + [nil]
         let settings = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

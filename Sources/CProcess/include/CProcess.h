@@ -15,6 +15,11 @@ void CProcessRestoreDumpLimit(void);
 /// Returns 0, or -1 with `errno` set.
 int CProcessPipe(int ends[2]);
 
+/// Adds to a `posix_spawn_file_actions_t` that the program gets none of this process's descriptors but the first three.
+///
+/// Returns 0 or an error number. On Darwin this is a flag of the start, and nothing is done here.
+int CProcessCloseOthers(void *actions);
+
 /// Has a group of processes get SIGINT, SIGTERM and SIGHUP too where these end this process, as nothing else has been
 /// arranged for them.
 ///

@@ -76,6 +76,35 @@ struct CommandSourceTests {
         #expect(try String(contentsOfFile: seen, encoding: .utf8) == "1,wrap,,yes\n1,unwrap,,yes\n")
     }
 
+    @Test func `the program has nothing open but its three streams, whatever the number`() throws {
+        let file = open("/dev/null", O_RDONLY)
+        defer { close(file) }
+        try allowFiles(4_096)
+        let inherited = [fcntl(file, F_DUPFD, 100), fcntl(file, F_DUPFD, 1_500)]
+        defer { for copy in inherited { close(copy) } }
+        #expect(inherited.allSatisfy { $0 >= 100 })
+        let seen = directory.file("seen")
+        try write("for file in /dev/fd/*; do echo ${file#/dev/fd/}; done > '\(seen)'; \(Self.rotating)")
+        _ = try KeySource.command(path).create(context())
+        let numbers = try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n").compactMap { Int32($0) }
+        #expect(numbers.contains(STDIN_FILENO))
+        #expect(!numbers.contains { inherited.contains($0) })
+    }
+
+    /// Raises the soft limit of open files where it is lower.
+    private func allowFiles(_ count: rlim_t) throws {
+        #if canImport(Glibc)
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let files = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        try #require(getrlimit(files, &limit) == 0)
+        guard limit.rlim_cur < count else { return }
+        limit.rlim_cur = min(count, limit.rlim_max)
+        try #require(setrlimit(files, &limit) == 0)
+    }
+
     @Test(arguments: [
         ("exec cat", SealingError.Code.keyMalformed, "as it was"),
         ("[ $1 = wrap ] && echo blob || echo nothing", .keyMalformed, "base64"),
