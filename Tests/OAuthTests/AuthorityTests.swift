@@ -47,6 +47,8 @@ struct AuthorityTests {
             "http://[::1].example.com/t", "http://[::1]]/t", "https://h:/t", "https://h:x/t", "https://h:+443/t",
             "https://h:0443/t", "https://h:0/t", "https://h:65536/t", "https://h\\@other/t", "https://h/t\\u",
             "https://h/t\n", "https://h\u{E9}/t", "https://h%2e/t", "https://[fe80::1%25eth0]/t", "https://[h]/t",
+            "http://[127.0.0.1]/t", "https://[1.2.3.4]/t", "https://[abc]/t", "https://[:::]/t", "https://[::1",
+            "https://[]/t", "https://[::1::2]/t", "https://[1:2:3:4:5:6:7]/t", "https://[fe80::1%eth0]/t",
             "https://h/t?p", "https://h/t?p=", "https://h/t?p=a%2Fb", "https://t.b2clogin.com/t/oauth2/v2.0/authorize",
             "https://t.b2clogin.com/t/v2.0/.well-known/openid-configuration",
         ]

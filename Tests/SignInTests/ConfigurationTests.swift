@@ -28,7 +28,7 @@ struct ConfigurationTests {
         "", "auth", "http://example.org/", "javascript:alert(1)", "https://127.0.0.1/", "http://127.0.0.1/#x",
         "http://127.0.0.1/?x=1", "myapp://auth", "http://127.0.0.1:0/", "http://127.0.0.1 /",
         "http://127.0.0.1:+80/", "http://127.0.0.1:080/", "http://127.0.0.1:/", "http://127.0.0.1\\x/",
-        "http://[::1]]/",
+        "http://[::1]]/", "http://[127.0.0.1]:53123/cb", "http://[127.0.0.1]/",
     ])
     func `S04: a malformed redirect URI is refused with an error that shows the form`(text: String) {
         let error = #expect(throws: SignInError.self) { try RedirectURI(text) }

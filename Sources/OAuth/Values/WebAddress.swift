@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A URL with a host ([RFC 3986 §3](https://www.rfc-editor.org/rfc/rfc3986#section-3)), as far as it says who is asked.
 package struct WebAddress: Sendable {
     /// Lower-cased.
@@ -84,9 +92,15 @@ package struct HostAndPort: Sendable {
 
     private static func host(_ text: Substring) -> String? {
         let isAddress = text.utf8.first == UInt8(ascii: "[")
-        let host = isAddress ? text.utf8.dropFirst().dropLast() : text.utf8
-        guard !host.isEmpty, host.allSatisfy(isAddress ? isOfAddress : isOfName) else { return nil }
-        return String(Substring(host))
+        let host = String(Substring(isAddress ? text.utf8.dropFirst().dropLast() : text.utf8))
+        guard !host.isEmpty, isAddress ? isIPv6(host) : host.utf8.allSatisfy(isOfName) else { return nil }
+        return host
+    }
+
+    /// Whether it is an address of IPv6, which alone stands in brackets; without a zone, which only this machine knows.
+    private static func isIPv6(_ text: String) -> Bool {
+        var address = in6_addr()
+        return text.utf8.allSatisfy(isOfAddress) && inet_pton(AF_INET6, text, &address) == 1
     }
 
     private static func isOfAddress(_ byte: UInt8) -> Bool {
