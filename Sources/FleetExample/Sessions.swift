@@ -5,13 +5,10 @@ import TokenStoreKit
 
 /// One browser in which a person is signed in; its cookie holds this, sealed, and no token.
 struct Session: Codable {
-    let issuer: String
-    let homeAccountID: String
+    let account: Account.ID
 
     /// A random text, made anew by each sign-in, so that a value fixed beforehand is worth nothing.
     let id: String
-
-    var account: Account.ID { Account.ID(issuer: issuer, homeAccountID: homeAccountID) }
 
     /// The note of the account that the session is not over.
     fileprivate var tag: String { Self.tags + id }
@@ -29,7 +26,7 @@ struct Sessions: Sendable {
     func begin(for account: Account, in request: Request) async throws -> Cookie {
         if let old = session(in: request) { try await end(old) }
         let random = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64URL }
-        let session = Session(issuer: account.id.issuer, homeAccountID: account.id.homeAccountID, id: random)
+        let session = Session(account: account.id, id: random)
         let now = Date().timeIntervalSince1970
         let end = Int(now) + Self.hours * 3_600
         try await store.changeTags(of: account.id) { tags in
@@ -44,8 +41,7 @@ struct Sessions: Sendable {
         guard let session = session(in: request) else { return nil }
         let end = try await store.tags(of: session.account)[session.tag]
         guard let end, Self.isAhead(end, of: Date().timeIntervalSince1970) else { return nil }
-        let policy = AccountPolicy.homeAccountID(session.homeAccountID).and(.issuer(session.issuer))
-        return try await store.account(matching: policy).map { (session, $0) }
+        return try await store.account(session.account).map { (session, $0) }
     }
 
     /// Ends all sessions of an account.

@@ -3,7 +3,9 @@
 /// For Azure AD B2C every user flow is a separate account: the flow is part of the home account id.
 public struct Account: Hashable, Sendable, Identifiable {
     /// What identifies an account: who vouches for it, and the name it has there.
-    public struct ID: Sendable {
+    ///
+    /// An app that remembers an account keeps this. It is encoded as its two members, in later versions too.
+    public struct ID: Codable, Sendable {
         /// The group of hosts that share accounts (Microsoft), or the exact issuer (any other OpenID provider); a host
         /// where an import did not tell the issuer.
         public let issuer: String
@@ -46,6 +48,23 @@ public struct Account: Hashable, Sendable, Identifiable {
 
     /// The tenants the account has been seen in.
     public let tenantProfiles: [TenantProfile]
+
+    /// An account that is not from a store, for previews and tests; what is not given here is nil or empty.
+    ///
+    /// Its ``issuer`` is that of the id, where that has one.
+    public init(id: ID, environment: String, username: String, name: String? = nil) {
+        self.init(
+            id: id,
+            environment: environment,
+            issuer: id.hasIssuer ? id.issuer : nil,
+            username: username,
+            name: name,
+            userFlow: nil,
+            uid: nil,
+            utid: nil,
+            tenantProfiles: []
+        )
+    }
 
     package init(
         id: ID,

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
@@ -30,6 +31,17 @@ struct SessionTests {
             #expect(try await session.accessToken(for: SignInScene.toDo).secret != first.secret)
             #expect(try await application.sessions() == [session])
             #expect(application.session(for: session.account) == session)
+        }
+    }
+
+    @Test func `a session is found by the id that an app has kept, until the account is gone`() async throws {
+        try await whileSignedIn { (_, application, session) async throws in
+            let kept = try JSONEncoder().encode(session.id)
+            let id = try JSONDecoder().decode(Account.ID.self, from: kept)
+            #expect(try await application.session(for: id) == session)
+            #expect(try await application.session(for: id.named(id.homeAccountID + "x")) == nil)
+            try await session.signOut()
+            #expect(try await application.session(for: id) == nil)
         }
     }
 

@@ -222,6 +222,13 @@ extension PublicClientApplication {
     /// The session of an account; whether it is signed in shows when a token is asked for.
     public func session(for account: Account) -> UserSession { UserSession(account, of: self) }
 
+    /// The session of an account that an app remembers by its id; nil where it is not stored.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func session(for id: Account.ID) async throws -> UserSession? {
+        try await store.account(id).map { session(for: $0) }
+    }
+
     /// The sessions of the accounts that are signed in to this client.
     ///
     /// - Throws: `TokenStoreError`.

@@ -135,8 +135,10 @@ extension StoreReading {
         }
     }
 
-    /// The account with an id, if it is stored.
-    package func account(_ id: Account.ID) throws -> Account? {
+    /// The account of an id, such as one that an app remembers; nil where it is not stored.
+    ///
+    /// Unlike ``AccountPolicy/homeAccountID(_:)`` it takes no account whose id differs in case, where that counts.
+    public func account(_ id: Account.ID) throws -> Account? {
         try read { session in
             try session.connection.read { try session.accountRow(id).flatMap { try session.account($0) } }
         }

@@ -23,6 +23,9 @@ extension StoreReading {
         try await reading { try $0.account(matching: policy) }
     }
 
+    /// The account of an id, such as one that an app remembers; nil where it is not stored.
+    public func account(_ id: Account.ID) async throws -> Account? { try await reading { try $0.account(id) } }
+
     /// How many accounts `policy` leaves.
     public func accountCount(matching policy: AccountPolicy = .all) async throws -> Int {
         try await reading { try $0.accountCount(matching: policy) }

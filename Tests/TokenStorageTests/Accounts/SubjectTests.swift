@@ -48,6 +48,14 @@ struct SubjectTests {
         #expect(try fixture.request("s1", of: Self.ids[1]) == .hit("a-zM9vYg"))
     }
 
+    @Test func `an id finds its own account, and none once that is gone`() async throws {
+        let fixture = try Self.store()
+        for id in Self.ids { #expect(try await fixture.store.account(id)?.id == id) }
+        try await fixture.store.removeAccount(Self.ids[0], client: "cid")
+        #expect(try await fixture.store.account(Self.ids[0]) == nil)
+        for id in Self.ids.dropFirst() { #expect(try await fixture.store.account(id)?.id == id) }
+    }
+
     /// As Google leaves it out for older clients (OpenID Connect Core §15.6.2).
     @Test func `an ID token whose issuer lacks its scheme is of the same account`() throws {
         let fixture = try TestStore()
