@@ -35,8 +35,24 @@ extension TokenManager {
             let removed = try await store.performRemoval { try $0.signOut(account, clients: clients) }
             return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
         }
-        let locks = try await refreshLocks(of: account, clients: known)
-        defer { withExtendedLifetime(locks) {} }
+        var locks: [RefreshLock] = []
+        do {
+            try await takeLocks(of: account, clients: known, into: &locks)
+            let outcome = try await endSessions(of: account, ofClients: clients, known)
+            await locks.release()
+            return outcome
+        } catch {
+            await locks.release()
+            throw error
+        }
+    }
+
+    /// Revokes what there is to revoke of `known`, and deletes the account at `clients`, or at all there are.
+    private func endSessions(
+        of account: Account.ID,
+        ofClients clients: [String]?,
+        _ known: [String]
+    ) async throws -> SignOutOutcome {
         let found = try await revocableTokens(of: account, known)
         let tokens = found.tokens
         let revocation = tokens.isEmpty ? .nothing : try await revocation(of: account)
@@ -75,12 +91,16 @@ extension TokenManager {
         try await store.performRead { try $0.revocableTokens(of: account, clients: clients) }
     }
 
-    /// The right to refresh, first for all clients and then for their families, as a refresh takes them; without what
-    /// others do not let go of: a refresh that goes on sees that the account is gone, and revokes its new token itself.
-    private func refreshLocks(of account: Account.ID, clients: [String]) async throws -> [RefreshLock] {
+    /// Takes the right to refresh, first for all clients and then for their families, as a refresh takes them; without
+    /// what others do not let go of: a refresh that goes on sees that the account is gone, and revokes its new token
+    /// itself.
+    private func takeLocks(
+        of account: Account.ID,
+        clients: [String],
+        into locks: inout [RefreshLock]
+    ) async throws {
         // A process that has been stopped is not waited for longer than a refresh may take.
         let patience = options.longestRefresh + .seconds(2)
-        var locks: [RefreshLock] = []
         do {
             for client in Set(clients.map(\.folded)).sorted() {
                 locks.append(try await store.refreshLock(of: account, for: .client(client), patience: patience))
@@ -92,7 +112,6 @@ extension TokenManager {
         } catch let error as TokenStoreError where error.code == .busy {
             options.logger.info("a refresh was not waited for", metadata: ["reason": "\(error)"])
         }
-        return locks
     }
 
     private func revocation(of id: Account.ID) async throws -> Revocation {

@@ -50,6 +50,24 @@ struct RefreshQueueTests {
         #expect(holders.most == 1)
     }
 
+    @Test func `a right that was given back is free, though somebody keeps its value`() async throws {
+        let scene = try OpenScene()
+        func lock(_ client: String) async throws -> RefreshLock {
+            try await scene.store.refreshLock(of: scene.account, for: .client(client), patience: .zero)
+        }
+        let first = try await lock(OpenScene.client)
+        let other = try await lock("other")
+        await first.release()
+        let second = try await lock(OpenScene.client)
+        #expect(!second.wasWaitedFor)
+        try await second.requireHeld()
+        try await other.requireHeld()
+        await first.release()
+        withExtendedLifetime((first, other)) {}
+        await second.release()
+        await other.release()
+    }
+
     @Test(.aboutFiles("a lease of a server ends by itself"))
     func `a holder that does nothing any more is passed by`() async throws {
         let scene = try OpenScene()

@@ -172,7 +172,7 @@ struct RefreshTurn: Sendable {
     func lastForAnswer() { for lock in locks { lock.lastForAnswer() } }
 
     /// Lets the next caller have its turn.
-    func end() async { for lock in locks.reversed() { await lock.release() } }
+    func end() async { await locks.release() }
 
     /// Takes what else is needed to spend any of `candidates`.
     ///

@@ -91,6 +91,14 @@ package final class KernelLock: Sendable {
         return true
     }
 
+    /// Gives back all that was locked through this value, which others may keep.
+    func unlock() {
+        var lock = Self.lock(start: 0, count: 0)
+        lock.l_type = Int16(F_UNLCK)
+        // To give back what is not locked is not an error, and the end of this value gives it back in any case.
+        _ = fcntl(descriptor, Self.setLock, &lock)
+    }
+
     /// A number of the present holder of such a lock; nil where there is none, or it is of an earlier version.
     func holder(of range: Range) -> Int64? {
         var lock = Self.lock(start: Self.turns(of: range), count: Self.turnCount)

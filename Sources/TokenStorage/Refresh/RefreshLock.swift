@@ -44,7 +44,11 @@ package final class RefreshLock: Sendable {
 
     /// Gives the right back, so that nobody waits for it longer than needed.
     package func release() async {
-        if case .lease(let lease) = hold { await lease.release() }
+        switch hold {
+        case .kernel(let lock): lock.unlock()
+        case .lease(let lease): await lease.release()
+        case .nothing: break
+        }
     }
 
     /// Waits for a lock of the kernel.
@@ -72,7 +76,7 @@ package final class RefreshLock: Sendable {
             if waited - start >= patience, try lock.tryTurn(second, of: path) {
                 return RefreshLock(.kernel(lock), wasWaitedFor: true)
             }
-            guard waited < patience * 3 else { throw isRefreshing }
+            guard waited < patience * 3 else { throw heldTooLong }
             isFirstTry = false
             let begin = ContinuousClock.now
             try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
@@ -124,13 +128,13 @@ package final class RefreshLock: Sendable {
                 case .held: break
                 }
             }
-            guard ContinuousClock.now < end else { throw isRefreshing }
+            guard ContinuousClock.now < end else { throw heldTooLong }
             isFirstTry = false
             try await pause()
         }
     }
 
-    private static let isRefreshing = TokenStoreError.busy(
+    private static let heldTooLong = TokenStoreError.busy(
         "another process refreshes the tokens of the account",
         .retryLater
     )
@@ -145,6 +149,15 @@ package final class RefreshLock: Sendable {
         let text = parts.joined(separator: "\n")
         let hash = SHA256.hash(data: Array(text.utf8)).prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
         return .init(offset: (hash & (1 << 61 - 1)) * 2 + 1024)
+    }
+}
+
+extension [RefreshLock] {
+    /// Gives all back, at once: a server may keep each waiting.
+    package func release() async {
+        await withDiscardingTaskGroup { group in
+            for lock in self { group.addTask { await lock.release() } }
+        }
     }
 }
 

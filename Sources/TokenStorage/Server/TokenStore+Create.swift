@@ -79,7 +79,7 @@ private struct ServerCreation {
             do {
                 try make(store, connection)
                 return true
-            } catch let error as PostgreSQLError where Self.isOvertaken.contains(error.code) {
+            } catch let error as PostgreSQLError where Self.conflicts.contains(error.code) {
                 if try isThere(connection) { return try leave(connection) }
                 // The schema alone may have been made meanwhile.
                 guard isSecond else {
@@ -95,7 +95,7 @@ private struct ServerCreation {
     }
 
     /// A type has the name of a table, and a sequence the place of one.
-    private static let isOvertaken: Set<PostgreSQLError.Code> = [.duplicateTable, .duplicateObject, .uniqueViolation]
+    private static let conflicts: Set<PostgreSQLError.Code> = [.duplicateTable, .duplicateObject, .uniqueViolation]
 
     /// Makes everything, or nothing.
     private func make(_ store: NewStore, _ connection: Connection) throws {

@@ -215,6 +215,24 @@ struct FleetRefreshTests {
         #expect(try fence(scene.store) == 1)
     }
 
+    @Test func `a sign-out has given its leases back when it returns`() async throws {
+        let scene = try scene()
+        // Another client keeps the account, and with it the rows of its leases.
+        var response = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
+        response.idToken = Secret(scene.idToken(at: scene.clock.seconds))
+        let request = TokenRequest(
+            clientID: "other",
+            authority: try scene.authority,
+            scope: "read",
+            grant: .authorizationCode
+        )
+        try await scene.store.save(response, for: request)
+        try await scene.manager().signOut(scene.account)
+        let held = "SELECT count(*) FROM refresh_lease WHERE ends_at > clock_timestamp()"
+        #expect(try scene.store.read { try $0.connection.integer(held) } == 0)
+        #expect(try fence(scene.store) != nil)
+    }
+
     @Test func `who has an answer keeps the right to refresh for as long as it may wait`() async throws {
         let scene = try scene()
         let lock = try await scene.store.refreshLock(
