@@ -228,7 +228,7 @@ struct FleetRefreshTests {
         )
         try await scene.store.save(response, for: request)
         try await scene.manager().signOut(scene.account)
-        let held = "SELECT count(*) FROM refresh_lease WHERE ends_at > clock_timestamp()"
+        let held: StaticString = "SELECT count(*) FROM refresh_lease WHERE ends_at > clock_timestamp()"
         #expect(try scene.store.read { try $0.connection.integer(held) } == 0)
         #expect(try fence(scene.store) != nil)
     }
