@@ -92,21 +92,39 @@ struct PolicyTests {
         #expect(try fixture.store.accounts(matching: policy).isEmpty)
     }
 
+    private static func signIn(_ subject: String, at issuer: String, to fixture: TestStore) throws {
+        let claims: JSONValue = ["iss": .string(issuer), "sub": .string(subject), "aud": "cid", "name": "Other"]
+        let request = TokenRequest(
+            clientID: "cid",
+            authority: try Authority(issuer: issuer),
+            scope: "s1",
+            grant: .authorizationCode
+        )
+        var response = TokenResponse(accessToken: Secret("at"))
+        response.idToken = Secret(Fixture.idToken(claims))
+        try fixture.store.save(response, for: request)
+    }
+
+    @Test func `issuers whose addresses differ by letter case alone have accounts of their own`() throws {
+        let fixture = try TestStore(Self.people)
+        let (known, other) = ("https://idp.example.com/main", "https://idp.example.com/Main")
+        func issuers(_ issuer: String) throws -> [String] {
+            try fixture.store.accounts(matching: .issuer(issuer)).map(\.id.issuer)
+        }
+        #expect(try issuers(other) == [])
+        try Self.signIn("dot", at: other, to: fixture)
+        for issuer in [known, other] { #expect(try issuers(issuer) == [issuer]) }
+        #expect(try issuers("https://IDP.example.com/main") == [])
+        #expect(try Set(issuers("IDP.example.com")) == [known, other])
+        #expect(try issuers("STS.windows.net").count == 2)
+        #expect(try fixture.store.purge(.issuer(other)).accounts == 1)
+        #expect(try issuers("idp.example.com") == [known])
+    }
+
     @Test func `a subject that is another's username is ambiguous, and one in other case is not`() throws {
         let fixture = try TestStore(Self.people)
         let issuer = "https://other.example.org"
-        func signIn(_ subject: String) throws {
-            let claims: JSONValue = ["iss": .string(issuer), "sub": .string(subject), "aud": "cid", "name": "Other"]
-            let request = TokenRequest(
-                clientID: "cid",
-                authority: try Authority(issuer: issuer),
-                scope: "s1",
-                grant: .authorizationCode
-            )
-            var response = TokenResponse(accessToken: Secret("at"))
-            response.idToken = Secret(Fixture.idToken(claims))
-            try fixture.store.save(response, for: request)
-        }
+        func signIn(_ subject: String) throws { try Self.signIn(subject, at: issuer, to: fixture) }
         try signIn("ada@example.net")
         #expect(try fixture.store.accounts(matching: .identifier("ada@example.net")).count == 2)
         let other = AccountPolicy.identifier("ada@example.net").and(.issuer(issuer))

@@ -145,6 +145,8 @@ private struct SQLFragments {
 
     private mutating func addIssuer(_ issuer: String) {
         let exact = bind(.text(issuer))
+        // Letter case counts in an address, and two issuers may differ by nothing else.
+        guard !issuer.isIssuer else { return conditions.append("(a.issuer = \(exact) OR a.authority = \(exact))") }
         let host = bind(.text(issuer.folded))
         let group = bind(.text(Cloud.group(of: issuer)))
         conditions.append(

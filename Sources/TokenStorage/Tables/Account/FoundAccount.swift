@@ -28,9 +28,9 @@ private struct FoundAccount {
     func hasLocalID(_ id: String) -> Bool { profiles.contains { $0.localAccountID?.hasSameBytes(as: id) ?? false } }
 
     func isOf(_ other: String) -> Bool {
-        let (host, group) = (other.folded, Cloud.group(of: other))
-        return issuer?.hasSameBytes(as: other) ?? false || authority.hasSameBytes(as: other)
-            || authority.hasSameBytes(as: group) || environment.folded.hasSameBytes(as: host)
+        if issuer?.hasSameBytes(as: other) ?? false || authority.hasSameBytes(as: other) { return true }
+        guard !other.isIssuer else { return false }
+        return authority.hasSameBytes(as: Cloud.group(of: other)) || environment.folded.hasSameBytes(as: other.folded)
     }
 
     /// Whether the account is called so letter by letter; or otherwise, where a person may have meant that.
