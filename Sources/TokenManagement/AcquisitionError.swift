@@ -178,10 +178,11 @@ extension AcquisitionError {
         program: String,
         events: [StoreEvent]
     ) -> AcquisitionError {
-        let name = refusal.map { " (\($0.code.rawValue))" } ?? ""
+        let answer = refusal.map { " (\($0.answer))" } ?? ""
+        let doubt = "which \(program) may have spent before, when it got no answer that it could use"
         var error = AcquisitionError(
             .possiblyConsumed,
-            "the issuer refuses the refresh token\(name), which \(program) may have spent before, when it got no answer",
+            "the issuer refuses the refresh token\(answer), \(doubt)",
             .signInAgain
         )
         error.failure = refusal.map { IssuerFailure(.refusal($0)) }
@@ -276,7 +277,7 @@ extension AcquisitionError {
     package static let accountMismatch = AcquisitionError(
         .accountMismatch,
         "the issuer answered with the tokens of another account",
-        Remedy(.retry, "try again, and report it to the operator of the issuer if it goes on")
+        Remedy(.retry, "try again, and report it to the operator if it goes on: a sign-in may be needed then")
     )
 
     package static func invalidIDToken(_ flaw: IDTokenFlaw) -> AcquisitionError {

@@ -132,11 +132,16 @@ extension OAuthError {
     public static var domain: String { "OAuth.OAuthError" }
 
     /// The code, and what the issuer says about it, which is of bounded length.
-    public var problem: String {
-        let name = suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue
+    public var problem: String { "the issuer answered \(answer)" }
+
+    /// The same as a part of another sentence.
+    package var answer: String {
         let shown = Self.shown(serverDescription)
-        return shown.isEmpty ? "the issuer answered \(name)" : "the issuer answered \(name): \(shown)"
+        return shown.isEmpty ? name : "\(name): \(shown)"
     }
+
+    /// The code, and the suberror where there is one.
+    package var name: String { suberror.map { "\(code.rawValue)/\($0)" } ?? code.rawValue }
 
     /// The first line of what an issuer says, of bounded length and without a full stop: what to do comes behind it.
     package static func shown(_ description: String?) -> Substring {

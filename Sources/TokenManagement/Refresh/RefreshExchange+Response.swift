@@ -22,8 +22,7 @@ extension RefreshExchange {
                 )
             }
         } catch let error as TokenStoreError where error.code == .otherAccount {
-            await revokeOthers(answered)
-            throw AcquisitionError.accountMismatch
+            throw try await refused(answered)
         }
         if case .discarded = saved.outcome {
             if let newer = try await tokenOfNewSession() { return newer }
@@ -98,9 +97,7 @@ extension RefreshExchange {
         do {
             try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
         } catch let error as TokenStoreError where error.code == .otherAccount {
-            // Nothing in the answer is this user's.
-            await revokeOthers(answered)
-            throw AcquisitionError.accountMismatch
+            throw try await refused(answered)
         }
     }
 
@@ -120,10 +117,20 @@ extension RefreshExchange {
         }
     }
 
-    /// Ends the session of another user that an answer is of; the token that was sent, given again, is this user's.
-    private func revokeOthers(_ answered: RefreshResponse) async {
+    /// Ends the session of another user that an answer is of, and records that nothing in it is this user's.
+    ///
+    /// The token that was sent may be spent; given again, it is this user's.
+    private func refused(_ answered: RefreshResponse) async throws -> AcquisitionError {
+        let error = AcquisitionError.accountMismatch
+        var consequence = RefreshConsequence(token: .possiblyConsumed)
+        consequence.event = error.code.rawValue
+        let query = decider.query(request)
+        try await store.perform { [consequence, issuer] in
+            try $0.endRefresh(with: answered.token, of: query, authority: issuer.authority.url, consequence)
+        }
         let token = answered.answer.response.refreshToken
         if token != answered.token.secret { await revoke(token) }
+        return error
     }
 
     /// Ends a session that was signed out while it was being refreshed; the sign-out has succeeded all the same.

@@ -92,7 +92,7 @@ struct RefreshFailure {
         }
         // An issuer that finds fault with the client or the scope says nothing about the token: an earlier doubt stays.
         if meaning.isAboutToken { consequence.token = .unspent }
-        consequence.event = answer.suberror.map { "\(answer.code.rawValue)/\($0)" } ?? answer.code.rawValue
+        consequence.event = answer.name
         triesNext = meaning.isAboutToken
         isInvalidGrant = answer.code == .invalidGrant && answer.suberror == nil
         switch meaning {

@@ -192,7 +192,7 @@ package struct NotedUse: Sendable {
 package struct RefreshConsequence: Sendable {
     /// What became of the refresh token.
     package enum Effect: Sendable {
-        /// No answer was seen.
+        /// No answer was seen, or none that is this account's.
         case possiblyConsumed
         /// The issuer answered, or never saw the request.
         case unspent

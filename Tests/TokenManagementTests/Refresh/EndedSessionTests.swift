@@ -90,6 +90,33 @@ struct EndedSessionTests {
         #expect(failure?.code == .possiblyConsumed)
     }
 
+    @Test(
+        arguments: [
+            (#"{"error":"invalid_grant","error_description":"revoked by admin."}"#, "invalid_grant: revoked by admin"),
+            (
+                #"{"error":"invalid_grant","suberror":"bad_token","error_description":"rt-0 is old"}"#,
+                "invalid_grant/bad_token: […] is old"
+            ),
+            (#"{"error":"invalid_grant"}"#, "invalid_grant"),
+        ]
+    )
+    func `a refusal after a connection that was cut has the issuer's own reason`(
+        body: String,
+        reason: String
+    ) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        scene.issuer.answer(.closing)
+        #expect(try await scene.failure()?.code == .network)
+        scene.issuer.answer(.init(status: 400, body))
+        let failure = try await scene.failure()
+        #expect(failure?.code == .possiblyConsumed)
+        #expect(
+            failure?.problem == "the issuer refuses the refresh token (\(reason)), which tests may have spent before, "
+                + "when it got no answer that it could use"
+        )
+    }
+
     @Test func `an outage told with status 200 ends no session, and the token may be spent`() async throws {
         let scene = try OpenScene()
         scene.expire()

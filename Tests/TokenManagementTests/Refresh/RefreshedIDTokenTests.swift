@@ -164,4 +164,16 @@ struct RefreshedIDTokenTests {
             #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
         }
     }
+
+    @Test func `another person's answer is recorded, and the token counts as possibly spent`() async throws {
+        let scene = try Self.scene()
+        Self.answer(scene, [("sub", "someone-else")])
+        #expect(try await scene.failure()?.code == .accountMismatch)
+        let outcomes = try await scene.store.events(of: scene.account).map(\.outcome)
+        #expect(outcomes.contains("account_mismatch"), "\(outcomes)")
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        let refusal = try await scene.failure()
+        #expect(refusal?.code == .possiblyConsumed)
+        #expect(refusal?.events.map(\.outcome).contains("account_mismatch") == true)
+    }
 }

@@ -88,21 +88,21 @@ struct BrokenIssuerTests {
             testDescription: "no answer, and a token that was spent for nothing",
             faults: [.lostResponse(at: "token")],
             exit: 4,
-            sentence: ", which tokenstore may have spent before, when it got no answer; sign in again",
+            sentence: "which tokenstore may have spent before, when it got no answer that it could use; sign in again",
             rows: .withoutRefreshToken
         ),
         .init(
             testDescription: "a body cut short, and a token that was spent for nothing",
             faults: [.truncatedBody(at: "token")],
             exit: 4,
-            sentence: ", which tokenstore may have spent before, when it got no answer; sign in again",
+            sentence: "which tokenstore may have spent before, when it got no answer that it could use; sign in again",
             rows: .withoutRefreshToken
         ),
         .init(
             testDescription: "a 5xx that has spent the token",
             faults: [.status(500, at: "token", takesEffect: true)],
             exit: 4,
-            sentence: ", which tokenstore may have spent before, when it got no answer; sign in again",
+            sentence: "which tokenstore may have spent before, when it got no answer that it could use; sign in again",
             rows: .withoutRefreshToken
         ),
         .init(
