@@ -70,7 +70,7 @@ public struct AccountPolicy: Hashable, Sendable {
     /// Accounts seen in a tenant.
     public static func tenant(_ tenant: String) -> AccountPolicy { AccountPolicy(.tenant(tenant.folded)) }
 
-    /// Accounts of an issuer, by its identifier or its host.
+    /// Accounts of an issuer, by its identifier, in which letter case counts, or by its host.
     public static func issuer(_ issuer: String) -> AccountPolicy { AccountPolicy(.issuer(issuer)) }
 
     /// Accounts that have a token of a client.
@@ -107,6 +107,14 @@ public struct AccountPolicy: Hashable, Sendable {
 
     /// Whether it asks nothing of an account.
     var isUnconditional: Bool { alternatives.allSatisfy { $0.criteria.isEmpty && !$0.prefersMostRecent } }
+
+    /// The issuer that is asked for, by its address or its host; nil where none is, or several are.
+    package var askedIssuer: String? {
+        let asked = alternatives.flatMap(\.criteria).compactMap { criterion in
+            if case .issuer(let issuer) = criterion { issuer } else { nil }
+        }
+        return Set(asked).count == 1 ? asked.first : nil
+    }
 
     /// Whether it may leave many accounts: it names none, and does not choose one.
     var mayLeaveMany: Bool {

@@ -28,7 +28,10 @@ struct AccountFilters: ParsableArguments {
     )
     var tenant: String?
 
-    @Option(help: ArgumentHelp("Accounts of an issuer.", valueName: "url"), completion: StoreCompletion.of(.issuer))
+    @Option(
+        help: ArgumentHelp("Accounts of an issuer, letter by letter, or of its host.", valueName: "url"),
+        completion: StoreCompletion.of(.issuer)
+    )
     var issuer: String?
 
     @Option(
@@ -214,13 +217,26 @@ extension StoreReading {
         switch outcome {
         case .account(let account): return account
         case .none:
-            throw CommandFailure(
-                .noMatch,
-                isNamed ? "no account fits" : "the store has no account",
-                isNamed ? "see the accounts with 'tokenstore list'" : CommandFailure.signingIn
-            )
+            guard isNamed else {
+                throw CommandFailure(.noMatch, "the store has no account", CommandFailure.signingIn)
+            }
+            let advice = try storedIssuer(meantBy: policy) ?? "see the accounts with 'tokenstore list'"
+            throw CommandFailure(.noMatch, "no account fits", advice)
         case .ambiguous(let accounts):
             throw CommandFailure(ambiguous: accounts, of: fitting, isNamed: isNamed)
         }
+    }
+
+    /// How the store spells the issuer that a policy asks for, as advice; nil where it has that very one, or where none
+    /// or several differ from it by letter case and a slash at the end alone.
+    func storedIssuer(meantBy policy: AccountPolicy) throws -> String? {
+        guard let asked = policy.askedIssuer else { return nil }
+        func loose(_ issuer: String) -> String {
+            let folded = issuer.folded
+            return folded.hasSuffix("/") ? String(folded.dropLast()) : folded
+        }
+        let known = try suggestions(.issuer, prefix: loose(asked)).filter { loose($0) == loose(asked) }
+        guard known.count == 1, known[0] != asked else { return nil }
+        return "the issuer is stored as '\(known[0])', and every letter counts"
     }
 }

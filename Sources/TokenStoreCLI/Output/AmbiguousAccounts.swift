@@ -23,10 +23,10 @@ extension CommandFailure {
         let single = [("--account", { isNamed ? nil : $0.username })] + others + [("--account", { $0.username })]
         let isNameID = accounts.contains { named in accounts.contains { isID(named.username, of: $0, not: named) } }
         for (name, value) in single where name != "--account" || !isNameID {
-            if let values = distinct(accounts.map { [value($0)] }) { return advice([name], values) }
+            if let value = distinct(accounts.map(value), of: name) { return advice([name], [value]) }
         }
         for (name, value) in others where !isNameID {
-            if let values = pair(accounts, value) { return advice(["--account", name], values) }
+            if let values = pair(accounts, name, value) { return advice(["--account", name], values) }
         }
         return claim(of: accounts) ?? byID
     }
@@ -44,10 +44,10 @@ extension CommandFailure {
 
     /// The username and the value of an account, where no two of the same username have the same value; one of them may
     /// have none.
-    private static func pair(_ accounts: [Account], _ value: (Account) -> String?) -> [String]? {
+    private static func pair(_ accounts: [Account], _ name: String, _ value: (Account) -> String?) -> [String]? {
         let named = Dictionary(grouping: accounts) { $0.username.lowercased() }
         let isToldApart = named.values.allSatisfy { same in
-            Set(same.map { value($0)?.lowercased() }).count == same.count
+            Set(same.map { value($0).map { asFound($0, by: name) } }).count == same.count
         }
         guard named[""] == nil, isToldApart,
             let account = accounts.first(where: { named[$0.username.lowercased()]?.count != 1 && value($0) != nil }),
@@ -67,12 +67,16 @@ extension CommandFailure {
         return "name one by a claim, as --where \("sub=\(account.id.homeAccountID)".shellWord) does"
     }
 
-    /// The values of the first account, where every account has some, and no two the same.
-    private static func distinct(_ values: [[String?]]) -> [String]? {
-        let known = values.map { $0.compactMap(\.self).filter { !$0.isEmpty }.map { $0.lowercased() } }
-        let isWhole = zip(values, known).allSatisfy { $0.count == $1.count }
-        guard isWhole, Set(known).count == known.count else { return nil }
-        return values.first?.compactMap(\.self)
+    /// The value of the first account, where every account has one, and no two the same.
+    private static func distinct(_ values: [String?], of name: String) -> String? {
+        let known = values.compactMap(\.self).filter { !$0.isEmpty }
+        let isToldApart = Set(known.map { asFound($0, by: name) }).count == values.count
+        return isToldApart ? known.first : nil
+    }
+
+    /// The form in which an option compares a value: letter case counts in the address of an issuer alone.
+    private static func asFound(_ value: String, by name: String) -> String {
+        name == "--issuer" && value.isIssuer ? value : value.lowercased()
     }
 
     private static func advice(_ names: [String], _ values: [String]) -> String {

@@ -93,8 +93,9 @@ struct ListCommand: ParsableCommand {
         if expired { policy = policy.and(.expired) }
         let count = try list(policy, of: store, console)
         if count == 0, store != nil, limit != 0 {
+            let advice = try store?.storedIssuer(meantBy: policy) ?? "'tokenstore list' shows all"
             let isNarrowed = expired || !filters.isEmpty
-            console.note(isNarrowed ? "no account fits; 'tokenstore list' shows all" : "the store has no account")
+            console.note(isNarrowed ? "no account fits; \(advice)" : "the store has no account")
         }
     }
 
