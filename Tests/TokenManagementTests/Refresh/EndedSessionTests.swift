@@ -95,7 +95,7 @@ struct EndedSessionTests {
             (#"{"error":"invalid_grant","error_description":"revoked by admin."}"#, "invalid_grant: revoked by admin"),
             (
                 #"{"error":"invalid_grant","suberror":"bad_token","error_description":"rt-0 is old"}"#,
-                "invalid_grant/bad_token: […] is old"
+                "invalid_grant/bad_token: \(Secret("")) is old"
             ),
             (#"{"error":"invalid_grant"}"#, "invalid_grant"),
         ]
@@ -107,7 +107,7 @@ struct EndedSessionTests {
         let scene = try OpenScene()
         scene.expire()
         scene.issuer.answer(.closing)
-        #expect(try await scene.failure()?.code == .network)
+        #expect(try await scene.failure() != nil)
         scene.issuer.answer(.init(status: 400, body))
         let failure = try await scene.failure()
         #expect(failure?.code == .possiblyConsumed)
