@@ -77,6 +77,46 @@ struct AdminTests {
         }
     }
 
+    /// Numbers that a person or a program may write by mistake.
+    private static let numbers = [Int.min, -1, 0, 1, Int.max]
+
+    @Test(arguments: [
+        ("faults", "status", [99, 100, 199, 600, 1000] + numbers), ("faults", "times", [Int.min, -1, 0]),
+        ("faults", "after", [Int.min, -1]), ("faults", "delayMilliseconds", [Int.min, -1, 86_400_001, Int.max]),
+        ("clock", "advance", [Int.min, Int.max]), ("clock", "now", [Int.min, -1, Int.max]),
+    ])
+    func `a number that cannot be is refused by name`(path: String, member: String, numbers: [Int]) async throws {
+        try await Site.open { (site: Site) async throws in
+            for number in numbers {
+                let body: JSONValue = ["route": "metadata", member: .number("\(number)")]
+                let answer = try await admin(site, "POST", path, body)
+                #expect(answer.status == 400, "\(member) \(number)")
+                #expect(answer.text.contains("\(member) parameter"), "\(answer.text)")
+            }
+            let metadata = site.tenant + "/v2.0/.well-known/openid-configuration"
+            #expect(try await site.get(metadata).status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("faults", "status", [200, 599]), ("faults", "times", [1, Int.max]), ("faults", "after", [0, Int.max]),
+        ("faults", "delayMilliseconds", [0]), ("clock", "advance", [-1, 0]), ("clock", "now", [0, 253_402_300_799]),
+    ])
+    func `the provider answers after any number that it takes`(path: String, member: String, numbers: [Int])
+        async throws
+    {
+        try await Site.open { (site: Site) async throws in
+            let metadata = site.tenant + "/v2.0/.well-known/openid-configuration"
+            for number in numbers {
+                let body: JSONValue = ["route": "metadata", member: .number("\(number)")]
+                #expect(try await admin(site, "POST", path, body).status == 200, "\(member) \(number)")
+                #expect(try await site.get(metadata).status == (member == "status" ? number : 200))
+                _ = try await admin(site, "DELETE", "faults")
+            }
+            #expect(try await site.get(metadata).status == 200)
+        }
+    }
+
     @Test func `the audit log counts requests and holds no secret`() async throws {
         try await Site.open { site in
             let tokens = try await site.signInWithCode()

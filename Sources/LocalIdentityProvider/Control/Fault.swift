@@ -48,6 +48,15 @@ package struct Fault: Codable, Sendable {
         change(&self)
     }
 
+    /// The name of a number that no answer, wait or count can be.
+    var impossibleNumber: String? {
+        let numbers: [(name: String, value: Int?, range: ClosedRange<Int>)] = [
+            ("times", times, 1...Int.max), ("after", after, 0...Int.max), ("status", status, 200...599),
+            ("delayMilliseconds", delayMilliseconds, 0...Lifetime.longestDelay),
+        ]
+        return numbers.first { number in number.value.map { !number.range.contains($0) } ?? false }?.name
+    }
+
     /// The answer that replaces the real one, if the fault has one.
     var replacement: Reply? {
         guard status != nil || body != nil else { return nil }

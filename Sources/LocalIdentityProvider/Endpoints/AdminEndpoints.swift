@@ -19,6 +19,7 @@ extension ProviderState {
             guard Route.allCases.contains(where: { $0.name == fault.route }) else {
                 throw ProtocolError.invalidParameter("route")
             }
+            if let name = fault.impossibleNumber { throw ProtocolError.invalidParameter(name) }
             faults.add(fault)
             return try encoded(faults.all)
         case (.delete, "faults"): faults.removeAll()
@@ -38,12 +39,19 @@ extension ProviderState {
 
     private func moveClock(_ body: JSONValue) throws {
         if let seconds = body["advance"]?.seconds {
+            try requireInCalendar(clock.now + TimeInterval(seconds), "advance")
             clock.advance(by: TimeInterval(seconds))
         } else if let now = body["now"]?.seconds {
+            try requireInCalendar(Date(unixSeconds: now), "now")
             clock.set(to: Date(unixSeconds: now))
         } else {
             throw ProtocolError.invalidParameter("advance")
         }
+    }
+
+    /// Many steps would in the end lead to a time that neither a token nor the `Date` header can name.
+    private func requireInCalendar(_ date: Date, _ name: String) throws {
+        guard (0...Int64.lastUnixSecond).contains(date.unixSeconds) else { throw ProtocolError.invalidParameter(name) }
     }
 
     private func encoded(_ value: some Encodable) throws -> Reply {

@@ -13,6 +13,27 @@ package struct Seed: Codable, Sendable {
         }
         guard !tenants.isEmpty else { throw StartError.seed("it names no tenant") }
         for index in tenants.indices { try tenants[index].settle() }
+        try requireOneOfEachName()
+    }
+
+    /// Of two with one name, a request finds only one, and which is not for whoever wrote the seed to see.
+    private func requireOneOfEachName() throws {
+        for (index, tenant) in tenants.enumerated() {
+            for name in [tenant.id, tenant.domain] where tenants[..<index].contains(where: { $0.isNamed(name) }) {
+                throw StartError.seed("two tenants have the name \(name)")
+            }
+            let people = tenant.users.filter { $0.identityProvider == nil }.map { $0.email.lowercased() }
+            try Self.requireUnique(people, "users of \(tenant.domain) have the e-mail address")
+            try Self.requireUnique(tenant.clients.map(\.id), "clients of \(tenant.domain) have the id")
+            try Self.requireUnique(tenant.policies.map(\.name), "policies of \(tenant.domain) have the name")
+            try Self.requireUnique(tenant.attributes.map(\.name), "attributes of \(tenant.domain) have the name")
+        }
+        try Self.requireUnique(tenants.flatMap(\.users).compactMap(\.id), "users have the id")
+    }
+
+    private static func requireUnique(_ names: [String], _ things: String) throws {
+        var known: Set<String> = []
+        for name in names where !known.insert(name).inserted { throw StartError.seed("two \(things) \(name)") }
     }
 }
 
@@ -34,6 +55,24 @@ extension Tenant {
         if let unknown = asked.first(where: { attribute($0.name) == nil }) {
             throw StartError.seed("the attribute \(unknown.name) is asked for and not defined")
         }
+        if let resource = resources.first(where: { !Route.apis.contains($0.path) }) {
+            let served = Route.apis.joined(separator: " or ")
+            throw StartError.seed("the path \(resource.path) of \(resource.identifier) is not \(served)")
+        }
+        for policy in policies {
+            try require(policy.accessTokenLifetime, "accessTokenLifetime of \(policy.name)", to: Lifetime.longest)
+            try require(policy.refreshTokenLifetime, "refreshTokenLifetime of \(policy.name)", to: Lifetime.longest)
+        }
+        for client in clients {
+            let timeout = client.claimsProvider?.timeoutMilliseconds
+            try require(timeout, "timeoutMilliseconds of \(client.id)", to: Lifetime.longestDelay)
+        }
+    }
+
+    /// Then sums of times do not overflow, and a task can sleep so long.
+    private func require(_ number: Int?, _ name: String, to most: Int) throws {
+        guard let number, !(0...most).contains(number) else { return }
+        throw StartError.seed("\(name) is \(number), not 0 to \(most)")
     }
 }
 
@@ -77,6 +116,10 @@ enum Lifetime {
     static let devicePollInterval = 5
     static let resetPollInterval = 1
     static let resendInterval = 60
+    /// The longest that a seed may ask for: ten years.
+    static let longest = 3650 * 86_400
+    /// The longest wait that a seed or a fault may ask for, a day, in milliseconds.
+    static let longestDelay = 86_400_000
 
     static let authorizationCode: TimeInterval = 60
     static let flow: TimeInterval = 900

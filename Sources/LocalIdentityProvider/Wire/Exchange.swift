@@ -36,7 +36,7 @@ struct Exchange: Sendable {
     /// Finds the route; the form of a policy's path without `tfp` is an alias.
     private static func target(_ segments: [String]) -> Target {
         let first = segments.first ?? ""
-        if first == "api1" || first == "api2" { return (.api, segments, nil) }
+        if Route.apis.contains(first) { return (.api, segments, nil) }
         if first == "admin" { return (.admin, Array(segments.dropFirst()), nil) }
         let path = first == "tfp" ? segments.dropFirst() : segments[...]
         for count in (first == "tfp" ? 2 : 1)...2 where path.count > count {

@@ -32,6 +32,9 @@ enum Route: String, CaseIterable, Sendable {
 
     case api, admin, unknown
 
+    /// The first parts of the paths of ``api``.
+    static let apis = ["api1", "api2"]
+
     /// The name in the audit log and in faults, such as `token` or `signup/continue`.
     var name: String {
         let parts = rawValue.split(separator: "/")
