@@ -24,10 +24,10 @@ extension String {
         forEachScalar { isShown = isShown && !$1 }
         guard isShown else { return escapedForShell }
         guard utf8.contains(where: Self.isActive) else { return shellQuoted }
-        guard !utf8.contains(where: "'`!\\".utf8.contains) else { return escapedForShell }
+        guard !utf8.contains(where: "'`!".utf8.contains) else { return escapedForShell }
         var quoted = [UInt8(ascii: "\"")]
         for byte in utf8 {
-            if "\"$".utf8.contains(byte) { quoted.append(UInt8(ascii: "\\")) }
+            if "\"$\\".utf8.contains(byte) { quoted.append(UInt8(ascii: "\\")) }
             quoted.append(byte)
         }
         return String(decoding: quoted + [UInt8(ascii: "\"")], as: UTF8.self)

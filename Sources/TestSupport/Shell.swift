@@ -45,6 +45,7 @@ public struct UnixShell: Sendable, CustomStringConvertible {
     public static let dash = UnixShell(name: "dash")
     public static let bash = UnixShell(name: "bash")
     public static let zsh = UnixShell(name: "zsh")
+    public static let fish = UnixShell(name: "fish")
 
     /// Runs a script and returns the bytes it printed, apart where it printed a zero.
     public func run(_ script: String) throws -> [[UInt8]] {

@@ -21,6 +21,8 @@ struct ProposedCommandTests {
                 "move it with 'tokenstore rekey --key 'file:/a b' --store /s'"
             ),
             (#"'tokenstore use 'o'\''hara'' it's"#, #"'tokenstore use 'o'\''hara' --store /s' it's"#),
+            (#"'tokenstore use "CONTOSO\\mara"' it's"#, #"'tokenstore use "CONTOSO\\mara" --store /s' it's"#),
+            (#"'tokenstore use "a\\"' it's"#, #"'tokenstore use "a\\" --store /s' it's"#),
             ("the 'tokenstore' and 'tokenstore list", "the 'tokenstore' and 'tokenstore list"), ("", ""),
         ]
     )

@@ -45,6 +45,7 @@ struct ShellTests {
     @Test(arguments: [
         ("/a/b-c_1.db", "/a/b-c_1.db"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("\u{E9}", "'\u{E9}'"),
         ("a@b c", "'a@b c'"), (#"{"a":["b"]}"#, #"'{"a":["b"]}'"#), ("a=$(id)", #""a=\$(id)""#),
+        (#"CONTOSO\mara"#, #""CONTOSO\\mara""#), (#"it's\"#, #"$'it\047s\134'"#), (#"a\!"#, #"$'a\134\041'"#),
         ("a\nb", #"$'a\012b'"#), ("\u{202E}'\\", #"$'\342\200\256\047\134'"#),
     ])
     func `a word of a command that is shown has nothing in it that a terminal obeys`(text: String, word: String) {
@@ -62,9 +63,12 @@ struct ShellTests {
         try expectHarmless(in: .zsh)
     }
 
-    @Test(arguments: ["/srv/R&D/store", "/srv/My (Files)", "a;b", "$(id)@example.org", #"{"a":{"b|c":null}}"#, "a<b>c"])
-    func `what a shell would run or write to is one word in every shell`(text: String) throws {
-        for shell in [UnixShell.dash, .bash, .zsh] where shell.isInstalled {
+    @Test(arguments: [
+        "/srv/R&D/store", "/srv/My (Files)", "a;b", "$(id)@example.org", #"{"a":{"b|c":null}}"#, "a<b>c", "o'brien",
+        #"CONTOSO\mara"#, #"a$b\c"#, #"a"b\c"#, #"\"#, #"a\"#, #"\\server\share"#, #"a\$(id)"#, #"\n\""#,
+    ])
+    func `what a shell reads something into is one word in every shell`(text: String) throws {
+        for shell in [UnixShell.dash, .bash, .zsh, .fish] where shell.isInstalled {
             #expect(try shell.run("printf '%s\\0' \(text.shellWord)\n") == [Array(text.utf8)], "\(shell)")
         }
     }
@@ -75,7 +79,8 @@ struct ShellTests {
             "$(touch OUT)", "`touch OUT`", "; touch OUT #", "'; touch OUT; '", "\n touch OUT\n", "\r\ntouch OUT\r\n",
             "& touch OUT &", "a|touch OUT", "> OUT", "<(touch OUT)", "\\'; touch OUT; \\'", "\";touch OUT;\"",
             #"{"a'":{"$(touch OUT)":[]}}"#, "*(e:'touch OUT':)", "o'hara $(touch OUT)", "a' b' $(touch OUT)",
-            "${IFS:=`touch OUT`}", "\u{E9}';touch OUT;'", "(touch OUT)",
+            "${IFS:=`touch OUT`}", "\u{E9}';touch OUT;'", "(touch OUT)", "\\$(touch OUT)", "a\\ ; touch OUT #\\",
+            "\\\";touch OUT;\\\"", "\\",
         ]
         for text in texts {
             let word = text.replacing("OUT", with: file).shellWord
