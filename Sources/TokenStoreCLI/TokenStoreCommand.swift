@@ -164,6 +164,7 @@ struct TokenStoreCommand: ParsableCommand {
     }
 
     private static func parsed(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        if arguments.first == "---completion" { return try CompletionRoot.parseAsRoot(Array(arguments)) }
         let named = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         // The whole parser, which knows the root command, prints help and usage errors.
         if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
@@ -219,7 +220,9 @@ struct TokenStoreCommand: ParsableCommand {
 
     private static func end(with error: any Error, _ arguments: ArraySlice<String>, _ asJSON: Bool) -> Never {
         guard let failure = failure(for: error, arguments) else {
-            let text = fullMessage(for: error, columns: HelpText.width)
+            let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
+            let root: any ParsableCommand.Type = isScript ? CompletionRoot.self : self
+            let text = root.fullMessage(for: error, columns: HelpText.width)
             let help = HelpText(text)
             // Bash would take an address for several words.
             let breaks = text.hasPrefix("#!/bin/bash") ? "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}" : ""

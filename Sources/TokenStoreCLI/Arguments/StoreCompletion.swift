@@ -50,6 +50,14 @@ enum StoreCompletion {
     }
 }
 
+/// The root command as a shell completes it: options of every command may stand before the command, which the real one
+/// leaves to ``TokenStoreCommand/commandFirst(_:)``.
+struct CompletionRoot: ParsableCommand {
+    static let configuration = TokenStoreCommand.configuration
+
+    @OptionGroup var arguments: StoreArguments
+}
+
 /// The word that a person completes, and the words before it.
 private struct CompletedWord {
     private let words: [String]

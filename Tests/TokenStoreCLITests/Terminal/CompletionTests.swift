@@ -115,6 +115,8 @@ struct CompletionTests {
         ("token --scope tasks.r\t", "[token --scope tasks.read]"),
         ("status --key cred\t", "[status --key credential:"),
         ("rekey --current-key cred\t", "[rekey --current-key credential:"),
+        ("--json cla\t", "[--json claims]"),
+        ("--key cred\t", "[--key credential:"),
     ]
 
     @Test(arguments: shells)
@@ -126,8 +128,10 @@ struct CompletionTests {
             #expect(shown.contains(completed), "\(shell.name): \(typed) became \(shown)")
         }
         let other = try ScratchDirectory()
-        let typed = "tokenstore list --store \(scratch.store) --account iv\t"
-        #expect(try complete(typed, in: shell, other).contains("--account ivo@example.org]"))
+        for words in ["list --store \(scratch.store) --account", "--store \(scratch.store) claims"] {
+            let shown = try complete("tokenstore \(words) iv\t", in: shell, other)
+            #expect(shown.contains(" ivo@example.org]"), "\(shell.name): \(words) became \(shown)")
+        }
     }
 
     @Test(arguments: shells)
