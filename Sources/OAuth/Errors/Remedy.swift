@@ -94,6 +94,8 @@ public struct Remedy: Hashable, Sendable {
         public static let chooseDefault = Code(rawValue: "choose_default")
         /// Have the owner of a store on a server give it a new data key, once it is empty.
         public static let makeKey = Code(rawValue: "make_key")
+        /// Seal every value anew, which leaves out rows that were altered and count for nothing.
+        public static let rekey = Code(rawValue: "rekey")
         /// Use the refresh tokens of other clients of the family, or have the user sign in.
         public static let useFamilyTokens = Code(rawValue: "use_family_tokens")
     }

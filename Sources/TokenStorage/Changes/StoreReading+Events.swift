@@ -71,6 +71,9 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
         /// A backup took the place of the store.
         public static let restore = Kind(rawValue: "restore")
 
+        /// What was damaged, and had lost its meaning by that, was taken out.
+        public static let repair = Kind(rawValue: "repair")
+
         /// What a purge of everything deleted is still in free pages; the entry goes when it is not any more.
         static let erase = Kind(rawValue: "erase")
 
@@ -110,6 +113,9 @@ public struct StoreEvent: Hashable, Sendable, Identifiable {
 
     /// The client concerned; nil if none was.
     public let clientID: String?
+
+    /// The outcome of a repair after which nobody can tell the accounts that earlier entries and sign-outs were of.
+    static let forgottenMarks = "altered key of account marks"
 
     /// How many entries a file keeps.
     static let limit: Int64 = 2_000

@@ -28,6 +28,9 @@ final class SealedTable: Sendable {
     /// Columns that are computed from others.
     let derived: [String]
 
+    /// What becomes of a row that was altered.
+    let whenAltered: WhenAltered
+
     /// Whether a server keeps the account's id in a row although a file, which finds rows by their own, does not.
     let isOwnedOnServers: Bool
 
@@ -61,9 +64,11 @@ final class SealedTable: Sendable {
         sealed: [String],
         kept: [String] = [],
         derived: [String] = [],
+        whenAltered: WhenAltered = .isKept,
         isOwnedOnServers: Bool = false
     ) {
         self.name = name
+        self.whenAltered = whenAltered
         self.isOwned = isOwned
         self.isOwnedOnServers = isOwned || isOwnedOnServers
         greatestID = SQL("SELECT max(id) FROM \(name)")
@@ -81,6 +86,19 @@ final class SealedTable: Sendable {
         origin = "FROM \(name) t " + (isOwned ? "LEFT JOIN account a ON a.id = t.account_id " : "")
         selection = "SELECT \(columns) \(origin)"
         everyRow = SQL(selection + "ORDER BY t.id")
+    }
+
+    /// What becomes of a row that was altered, and so does not open.
+    enum WhenAltered {
+        /// It counts for nothing, as if it were deleted, and a rekey deletes it.
+        case countsForNothing
+
+        /// It is refused until the program writes it anew. Nothing but its proof is sealed in it, and a rekey takes that
+        /// away.
+        case isRefused
+
+        /// It is refused, and may hold what nobody else has: a rekey keeps it, with the data key that it names.
+        case isKept
     }
 
     /// Where a column stands in ``selection``.

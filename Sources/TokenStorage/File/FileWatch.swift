@@ -98,7 +98,7 @@ final class FileWatch: @unchecked Sendable {
         try session.connection.read {
             News(
                 events: lastEvent == 0 ? [] : try session.markedEvents(from: lastEvent, limit: Self.longestLook + 2),
-                markKey: session.isWithoutKey ? nil : try session.intact { try session.currentMarkKey() } ?? nil
+                markKey: session.isWithoutKey ? nil : try session.currentMarkKey()
             )
         }
     }

@@ -26,6 +26,19 @@ extension StoreReading {
             throw TokenStoreError.leakedKey(source)
         }
     }
+
+    /// How many rows had been altered outside the program, so that a rekey would seal nothing of them anew.
+    ///
+    /// - Throws: ``TokenStoreError/Code/damaged`` for those that would keep it from its end.
+    package func rehearseResealing() throws -> Int {
+        try read { session in
+            try session.readLong(of: connections) {
+                let altered = try session.alteredRows()
+                try altered.requireNoneKept(in: session)
+                return altered.givenUp
+            }
+        }
+    }
 }
 
 extension TokenStoreError {

@@ -13,6 +13,33 @@ private struct RowPlace {
     }
 }
 
+/// A row that a rekey writes or deletes.
+private struct StaleRow {
+    let place: RowPlace
+    let values: [Value]
+
+    /// What was its proof.
+    let proof: Value
+}
+
+/// What a rekey did in one transaction.
+private struct ResealedBatch {
+    /// How many rows were looked at.
+    var seen = 0
+
+    /// How many values were sealed anew.
+    var values = 0
+    var altered = AlteredRows()
+
+    /// The last row; nil at the end of the table.
+    var end: RowPlace?
+
+    mutating func count(atLeast other: ResealedBatch) {
+        values = max(values, other.values)
+        altered.givenUp = max(altered.givenUp, other.altered.givenUp)
+    }
+}
+
 extension SealedTable {
     /// The next rows of a table, in the order of its key.
     ///
@@ -30,6 +57,14 @@ extension SealedTable {
     fileprivate var resealUnchanged: String {
         reseal.postgreSQL + " AND \(sealed[0]) IS NOT DISTINCT FROM ?\(sealed.count + (ownerOnServers != nil ? 3 : 2))"
     }
+
+    /// Deletes a row; one of a server whose proof is still the one of the last value.
+    fileprivate func deletion(on dialect: Dialect) -> String {
+        guard dialect == .postgreSQL else { return "DELETE FROM \(name) WHERE id = ?1" }
+        let key = isKeyedByOwner(on: dialect) ? "id = ?1 AND account_id = ?2" : "id = ?1"
+        return "DELETE FROM \(name) WHERE \(key) AND \(sealed[0]) IS NOT DISTINCT FROM "
+            + (isKeyedByOwner(on: dialect) ? "?3" : "?2")
+    }
 }
 
 extension StoreConnection {
@@ -38,9 +73,11 @@ extension StoreConnection {
 
     /// Seals every value that is not under the current data key, in small transactions.
     ///
-    /// - Returns: how many values were sealed anew.
-    func resealEverything(_ progress: TokenStore.ProgressHandler?) throws -> Int {
+    /// - Returns: how many values were sealed anew, and how many rows had been altered and keep no old data key.
+    /// - Throws: ``TokenStoreError/Code/damaged``, after all others, for values that do not open and are not given up.
+    func resealEverything(_ progress: TokenStore.ProgressHandler?) throws -> (values: Int, altered: Int) {
         var resealed = 0
+        var altered = AlteredRows()
         let rows = RowProgress(
             progress,
             total: try progress.flatMap { _ in try write { try rowCount(SealedTable.all) } },
@@ -50,56 +87,79 @@ extension StoreConnection {
         for table in SealedTable.all {
             var last = RowPlace(owner: connection.isServer ? -1 : 0, row: 0)
             while true {
-                var counted = 0
-                let (seen, count, end) = try write {
+                var counted = ResealedBatch()
+                let batch = try write {
                     var batch = try resealBatch(of: table, after: last)
                     // What was sealed by a commit whose answer was lost counts too.
-                    if mayHaveHappened { batch.count = max(batch.count, counted) }
-                    counted = batch.count
+                    if mayHaveHappened { batch.count(atLeast: counted) }
+                    counted = batch
                     return batch
                 }
-                resealed += count
-                try rows.advance(by: seen)
-                guard let end else { break }
+                resealed += batch.values
+                altered.add(batch.altered)
+                try rows.advance(by: batch.seen)
+                guard let end = batch.end else { break }
                 last = end
             }
         }
         try rows.end()
-        return resealed
+        try altered.requireNoneKept(in: self)
+        return (resealed, altered.givenUp)
     }
 
-    /// - Returns: how many rows were looked at, how many values were sealed anew, and the last row; nil at the end of
-    ///   the table.
-    private func resealBatch(
-        of table: SealedTable,
-        after last: RowPlace
-    ) throws -> (seen: Int, count: Int, end: RowPlace?) {
+    private func resealBatch(of table: SealedTable, after last: RowPlace) throws -> ResealedBatch {
         let (current, isDistributed) = (try currentSealer(), try isDistributed())
-        var stale: [(row: Int64, owner: Int64, values: [Value], proof: Value)] = []
+        // The next entry gets the number behind the greatest one, which others may know already.
+        let lastEvent = try table === SealedTable.event && !connection.isServer ? lastEvent() : nil
+        var (stale, gone): ([StaleRow], [StaleRow]) = ([], [])
         var end: RowPlace?
-        var seen = 0
-        let size = batch
+        var batch = ResealedBatch()
+        let size = self.batch
         let rows = try connection.prepare(table.batch(of: size, on: connection.dialect, isDistributed: isDistributed))
         try rows.forEach(last.values(for: table, on: connection.dialect)) { row in
-            let owner = row.integer(table.ownerOnServers ?? 1)
-            end = RowPlace(owner: owner, row: row.integer(0))
-            seen += 1
-            if let values = try resealed(row, of: table, under: current) {
-                stale.append((row.integer(0), owner, values, row.value(table.firstSealed)))
+            let place = RowPlace(owner: row.integer(table.ownerOnServers ?? 1), row: row.integer(0))
+            end = place
+            batch.seen += 1
+            let proof = row.value(table.firstSealed)
+            if let values = try intact({ try resealed(row, of: table, under: current) }) {
+                if let values { stale.append(StaleRow(place: place, values: values, proof: proof)) }
+                return batch.seen < size
             }
-            return seen < size
-        }
-        for (row, owner, values, proof) in stale {
-            let values = table.resealing(row, of: owner, with: values, on: connection.dialect)
-            if isDistributed {
-                try connection.prepare(table.resealUnchanged).run(values + [proof])
-            } else {
-                try changeRow(by: table.reseal, values)
+            batch.altered.add(row, of: table)
+            let found = StaleRow(place: place, values: [.null], proof: proof)
+            if table.whenAltered == .countsForNothing, place.row != lastEvent {
+                gone.append(found)
+            } else if table.whenAltered != .isKept, proof != .null {
+                stale.append(found)
             }
-            try rehash(row, of: owner, in: table)
+            return batch.seen < size
         }
-        let count = stale.reduce(0) { $0 + $1.values.count { $0 != .null } }
-        return (seen, count, seen < size ? nil : end)
+        for found in gone { try delete(found, of: table) }
+        for found in stale { try reseal(found, of: table, ifUnchanged: isDistributed) }
+        batch.values = stale.reduce(0) { $0 + $1.values.count { $0 != .null } }
+        if batch.seen == size { batch.end = end }
+        return batch
+    }
+
+    private func reseal(_ found: StaleRow, of table: SealedTable, ifUnchanged: Bool) throws {
+        let (row, owner) = (found.place.row, found.place.owner)
+        let values = table.resealing(row, of: owner, with: found.values, on: connection.dialect)
+        if ifUnchanged {
+            try connection.prepare(table.resealUnchanged).run(values + [found.proof])
+        } else {
+            try changeRow(by: table.reseal, values)
+        }
+        try rehash(row, of: owner, in: table)
+    }
+
+    private func delete(_ found: StaleRow, of table: SealedTable) throws {
+        if table === SealedTable.markKey, found.place.row == 1, case .blob(let sealed) = found.proof {
+            return try forgetMarks(under: sealed)
+        }
+        let dialect = connection.dialect
+        let key = table.isKeyedByOwner(on: dialect) ? [found.place.row, found.place.owner] : [found.place.row]
+        let values = key.map(Value.integer) + (dialect == .postgreSQL ? [found.proof] : [])
+        try connection.prepare(table.deletion(on: dialect)).run(values)
     }
 
     /// The row's values under `sealer`, bound to its clear columns; nil if they are already.

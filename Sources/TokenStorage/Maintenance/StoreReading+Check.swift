@@ -133,7 +133,7 @@ extension StoreConnection {
                 for index in table.sealed.indices {
                     guard let problem = try valueProblem(row, table, index) else { continue }
                     let location = "\(table.name) row \(row.integer(0)), column \(table.sealed[index])"
-                    let remedy = table === SealedTable.defaultAccount ? Self.newChoice : nil
+                    let remedy = remedy(table)
                     let advice = remedy.map { ": \($0.advice)" } ?? ""
                     problems.append(StoreProblem(location: location, problem: problem + advice, remedy: remedy))
                 }
@@ -142,6 +142,19 @@ extension StoreConnection {
         }
         return problems
     }
+
+    /// What mends an altered row where no repair does, which copies a file's rows one by one.
+    private func remedy(_ table: SealedTable) -> Remedy? {
+        if table === SealedTable.defaultAccount { return Self.newChoice }
+        guard connection.isServer else { return nil }
+        return switch table.whenAltered {
+        case .countsForNothing: Self.newSeals
+        case .isRefused: .signInAgain
+        case .isKept: nil
+        }
+    }
+
+    private static let newSeals = Remedy(.rekey, "seal every value anew, which leaves such a row out")
 
     /// An altered choice counts for none until there is another one.
     private static let newChoice = Remedy(.chooseDefault, "choose a default account anew, or none")
@@ -244,7 +257,9 @@ extension StoreConnection {
     }
 
     private func eventAccountProblems() throws -> [StoreProblem] {
-        try eventsOfOthers().map {
+        // An altered key of marks is a problem of its own; until there is another one, no entry names an account.
+        guard try currentMarkKey() != nil else { return [] }
+        return try eventsOfOthers().map {
             StoreProblem(location: "event row \($0), account_id", problem: "is not the account of the entry")
         }
     }

@@ -2,21 +2,6 @@ import Database
 import OAuth
 public import Sealing
 
-/// What a rekey did.
-public struct RekeyReport: Sendable {
-    /// How many values were sealed anew; none when only the key source changed.
-    public let resealed: Int
-
-    /// Where the key comes from now.
-    public let keySource: String
-
-    /// Whether this finished an earlier rekey that was cut off.
-    public let resumed: Bool
-
-    /// What is left for a person to do, a sentence without a full stop; nil if nothing is.
-    public let note: String?
-}
-
 extension TokenStore {
     /// Seals everything anew under a new data key, or, given a `source`, wraps the data keys under a key from there.
     ///
@@ -42,18 +27,25 @@ extension TokenStore {
                 defer { withExtendedLifetime(lock) {} }
                 if let source, !afterLeak {
                     let note = try session.changeSource(to: source, afterLeak: false, done: &done)
-                    return RekeyReport(resealed: 0, keySource: source.description, resumed: false, note: note)
+                    return RekeyReport(
+                        resealed: 0,
+                        altered: 0,
+                        keySource: source.description,
+                        resumed: false,
+                        note: note
+                    )
                 }
                 let (note, isResumed) = try session.beginRekey(to: source, afterLeak: afterLeak, done: &done)
                 done = "a rekey has begun under the key from '\(session.header.keySource)'"
                 // Later ones, and all where the key was in its place before, are of programs that have it.
                 let start = try source != nil || isResumed || session.hasJustMovedKey() ? session.now : nil
-                let (resealed, isComplete) = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
+                let outcome = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
                 done = "the rekey is done"
                 try session.emptyLog()
-                let notes = [isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
+                let notes = [outcome.isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
                 return RekeyReport(
-                    resealed: resealed,
+                    resealed: outcome.resealed,
+                    altered: outcome.altered,
                     keySource: session.header.keySource,
                     resumed: isResumed,
                     note: notes.isEmpty ? nil : notes.joined(separator: "; ")
@@ -70,16 +62,19 @@ extension TokenStore {
     ///
     /// Refreshes that began until `start`, where that is given, are waited for first.
     ///
-    /// - Returns: how many values were sealed anew, and whether all of those refreshes ended.
+    /// - Returns: how many values were sealed anew, how many rows had been altered, and whether all of those refreshes
+    ///   ended.
     private func finishRekey(
         by session: StoreConnection,
         awaitingRefreshesUntil start: Int64?,
         _ progress: TokenStore.ProgressHandler?
-    ) throws -> (resealed: Int, isComplete: Bool) {
-        var resealed = 0
+    ) throws -> (resealed: Int, altered: Int, isComplete: Bool) {
+        var (resealed, altered) = (0, 0)
         while true {
             let key = try session.currentKeys().currentID
-            resealed += try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
+            let done = try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
+            resealed += done.values
+            altered += done.altered
             let isComplete = try start.map { try awaitAnswers(toRefreshesBegunBy: $0, session) } ?? true
             // What waits in files is sealed under the old key, and so is what another process puts into one until it
             // sees the new key, which it reads under this lock.
@@ -88,7 +83,9 @@ extension TokenStore {
             }
             defer { withExtendedLifetime(pending) {} }
             if pending != nil { _ = try session.takeInAnswers() }
-            if try session.write({ try session.finishRekey(to: key) }) { return (resealed, isComplete) }
+            if try session.write({ try session.finishRekey(to: key, altered: altered) }) {
+                return (resealed, altered, isComplete)
+            }
         }
     }
 
@@ -127,13 +124,13 @@ extension StoreConnection {
                 return try startRekey()
             }
             let key = try currentKeys().currentID
-            _ = try resealEverything(nil)
+            let altered = try resealEverything(nil).altered
             // The caller may be taking answers in; then the next opening goes on here.
             let pending = try KernelLock(of: path)
             guard try pending.tryLock(.pendingAnswers, of: path) else { return }
             defer { withExtendedLifetime(pending) {} }
             _ = try takeInAnswers()
-            _ = try write { try finishRekey(to: key) }
+            _ = try write { try finishRekey(to: key, altered: altered) }
         }
         // Opening does not wait for who reads older pages; the next deletion empties the log.
         _ = try connection.withBusyTimeout(.zero) { try connection.checkpointTruncating() }
@@ -197,7 +194,7 @@ extension StoreConnection {
     /// Takes the older data keys away, after everything was sealed under `key`.
     ///
     /// - Returns: false if it was not, as another rekey has begun meanwhile.
-    fileprivate func finishRekey(to key: UInt32) throws -> Bool {
+    fileprivate func finishRekey(to key: UInt32, altered: Int) throws -> Bool {
         try lockKeys()
         // Another node may have moved the keys under another one.
         try reloadKeysAtHand()
@@ -208,7 +205,7 @@ extension StoreConnection {
             try connection.rewrapCurrentDataKey(wrapped)
         }
         try keyRing?.reload(from: connection, at: location)
-        try record(.rekey)
+        try record(.rekey, outcome: altered == 0 ? "done" : "done, \(altered) altered rows left out")
         return true
     }
 

@@ -7,7 +7,8 @@ extension SealedTable {
         "authority_map",
         isOwned: true,
         clear: ["client_fold", "requested", "resolved"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        whenAltered: .isRefused
     )
 }
 

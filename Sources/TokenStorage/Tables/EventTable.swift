@@ -12,7 +12,8 @@ extension SealedTable {
         isOwned: false,
         clear: ["at", "program", "process_id", "kind", "outcome", "account_mark", "client_id", "fingerprint"],
         sealed: ["mac"],
-        derived: ["account_id"]
+        derived: ["account_id"],
+        whenAltered: .countsForNothing
     )
 }
 
@@ -274,7 +275,11 @@ extension StoreConnection {
         let mark = SealedTable.event["account_mark"]
         // Those of before there were marks get them when they are sealed anew.
         let hasUnmarked = try currentKeys().hasUnbound
+        // Those under a key that was altered name no account any more.
+        let repairs = try events(Self.eventsOfOutcome, .text(StoreEvent.forgottenMarks)).filter { $0.kind == .repair }
+        let last = repairs.map(\.id).max() ?? .min
         return try connection.all(Self.eventsOfAccounts) { row -> Int64? in
+            guard row.integer(0) > last else { return nil }
             let end = SealedTable.event.end
             let account = Account.ID(issuer: row.text(end), homeAccountID: row.text(end + 1))
             let isRight = try row.isNull(mark) ? hasUnmarked : self.mark(of: account) == row.blob(mark)

@@ -8,7 +8,8 @@ extension SealedTable {
         "issuer_document",
         isOwned: false,
         clear: ["url", "document", "fetched_at", "ends_at"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        whenAltered: .countsForNothing
     )
 }
 

@@ -13,6 +13,7 @@ extension SealedTable {
         isOwned: false,
         clear: ["generation", "started_at", "program", "process_id", "outcome"],
         sealed: ["mac"],
+        whenAltered: .countsForNothing,
         isOwnedOnServers: true
     )
 }

@@ -10,7 +10,8 @@ extension SealedTable {
         "throttle",
         isOwned: true,
         clear: ["key", "client_fold", "ends_at", "failure"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        whenAltered: .countsForNothing
     )
 }
 

@@ -57,7 +57,9 @@ struct FleetRefreshTests {
         let scene = try scene()
         scene.issuer.answer(.init(#"{"access_token":"at-1","refresh_token":"rt-1","expires_in":3600}"#))
         scene.expire()
+        // One that was altered is replaced.
         try scene.store.sql("UPDATE mark_key SET secret = decode('00', 'hex')")
+        try scene.store.sql("ALTER TABLE mark_key ADD CONSTRAINT stuck CHECK (false) NOT VALID")
         await #expect(throws: (any Error).self) { try await scene.acquire() }
         #expect(scene.tokenRequestCount == 0)
     }

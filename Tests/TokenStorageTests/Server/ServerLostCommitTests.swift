@@ -186,7 +186,7 @@ struct ServerLostCommitTests {
         func resealed(_ arm: () -> Void = {}) throws -> Int {
             #expect(throws: Interruption.self) { _ = try scene.other.rekey { _ in throw Interruption() } }
             arm()
-            let count = try scene.store.withWriter { try $0.resealEverything(nil) }
+            let count = try scene.store.withWriter { try $0.resealEverything(nil).values }
             #expect(try scene.other.rekey().resealed == 0)
             return count
         }

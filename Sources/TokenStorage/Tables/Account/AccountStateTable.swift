@@ -1,4 +1,3 @@
-import Crypto
 import Database
 import OAuth
 import SQL
@@ -10,7 +9,8 @@ extension SealedTable {
         isOwned: true,
         clear: ["client_fold", "state", "changed_at"],
         sealed: ["mac"],
-        kept: ["client_fold"]
+        kept: ["client_fold"],
+        whenAltered: .isRefused
     )
 
     /// One that was altered counts for nothing.
@@ -18,11 +18,9 @@ extension SealedTable {
         "sign_out",
         isOwned: false,
         clear: ["account_mark", "client_fold", "changed_at"],
-        sealed: ["mac"]
+        sealed: ["mac"],
+        whenAltered: .countsForNothing
     )
-
-    /// The key of what outlives accounts.
-    static let markKey = SealedTable("mark_key", isOwned: false, clear: [], sealed: ["secret"])
 }
 
 extension StoreConnection {
@@ -194,8 +192,6 @@ extension StoreConnection {
         if let markKey { try connection.askAhead(Self.signOutsOfMark, .blob(markKey.mark(of: id))) }
     }
 
-    func askAheadForMarkKey() throws { try connection.askAhead(Self.markKeyRow) }
-
     /// Of an altered one nothing is told.
     private func signOuts(of mark: [UInt8]) throws -> [(client: String, changedAt: Int64)?] {
         let table = SealedTable.signOut
@@ -206,61 +202,4 @@ extension StoreConnection {
     }
 
     private static let signOutsOfMark = SQL(SealedTable.signOut.selection + "WHERE t.account_mark = ?1")
-    private static let markKeyRow = SQL(SealedTable.markKey.selection + "WHERE t.id = 1")
-
-    /// The keyed hash by which what outlives an account names it; nil where no account ever had one.
-    func mark(of id: Account.ID) throws -> [UInt8]? {
-        guard let key = try currentMarkKey() else { return nil }
-        let mark = key.mark(of: id)
-        if connection.isInTransaction { latestMark = (id, mark) }
-        return mark
-    }
-
-    /// The key of the marks; nil where there is none yet.
-    func currentMarkKey() throws -> MarkKey? {
-        if presumption != nil { return markKey }
-        let key = try connection.first(Self.markKeyRow) { row in
-            // The bytes of the row say whether the kept key is still the one: a rekey seals it anew.
-            let sealed = row.blob(SealedTable.markKey.firstSealed)
-            if let known = markKey, known.sealed == sealed { return known }
-            let secret = try open(row, of: .markKey)
-            return MarkKey(sealed: sealed, key: secret.withUnsafeBytes { HMAC(key: SymmetricKey(data: $0)) })
-        }
-        // The next session need not learn what is known.
-        if let key, key.sealed != markKey?.sealed { markKey = key }
-        return key
-    }
-
-    /// The marks of accounts, at most as many as the record of use has entries.
-    func accountsByMark() throws -> [[UInt8]: Account.ID] {
-        let ids = try connection.all(
-            "SELECT authority, home_account_id FROM account ORDER BY id DESC LIMIT ?1",
-            .integer(StoreEvent.limit)
-        ) { Account.ID(issuer: $0.text(0), homeAccountID: $0.text(1)) }
-        guard !ids.isEmpty, let key = try currentMarkKey() else { return [:] }
-        return Dictionary(ids.map { (key.mark(of: $0), $0) }) { first, _ in first }
-    }
-
-    /// As ``mark(of:)``, making the key if there is none yet.
-    func newMark(of id: Account.ID) throws -> [UInt8] {
-        if let latestMark, latestMark.id == id { return latestMark.mark }
-        if let mark = try mark(of: id) { return mark }
-        let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Secret(copying: $0) }
-        try write(.markKey, id: nil, new: 1, clear: [], sealed: [secret])
-        guard let mark = try mark(of: id) else { throw TokenStoreError.storage("a new key was not stored", .retry) }
-        return mark
-    }
-}
-
-/// The key of the marks of accounts, with the sealed bytes that it was opened from.
-struct MarkKey {
-    let sealed: [UInt8]
-    let key: HMAC<SHA256>
-
-    func mark(of id: Account.ID) -> [UInt8] {
-        var code = key
-        // The length of the first text tells where it ends.
-        code.update(data: Array("\(id.issuer.utf8.count):\(id.issuer)\(id.key)".utf8))
-        return code.finalize().withUnsafeBytes { [UInt8]($0.prefix(16)) }
-    }
 }

@@ -4,7 +4,13 @@ import SQL
 import Sealing
 
 extension SealedTable {
-    static let defaultAccount = SealedTable("default_account", isOwned: true, clear: ["chosen_at"], sealed: ["mac"])
+    static let defaultAccount = SealedTable(
+        "default_account",
+        isOwned: true,
+        clear: ["chosen_at"],
+        sealed: ["mac"],
+        whenAltered: .countsForNothing
+    )
 }
 
 extension StoreReading {
