@@ -17,6 +17,10 @@ struct RekeyCommand: ParsableCommand {
             what is stored later. It changes both keys, with --key for the new one. What was stored before can still \
             be read, so sign out and in again afterwards.
 
+            A row that was altered outside the program cannot be opened. One that counts for nothing then, such as an \
+            entry of the record of use, is left out. As long as one of an account, a token or a key is there, the old \
+            data key stays, and the command exits with 6 once everything else is sealed anew.
+
             Copies of the store that a repair or an update left beside it open with the old keys. The command removes \
             them after a question, or with --yes.
 
@@ -141,6 +145,8 @@ struct RekeyCommand: ParsableCommand {
 
     private func writePlan(_ options: StoreOptions, on console: Console) throws {
         var source = arguments.key?.description
+        let isSealing = arguments.key == nil || leaked
+        var altered = 0
         do {
             try unlocking { options in
                 var options = options
@@ -149,6 +155,7 @@ struct RekeyCommand: ParsableCommand {
                 try store.requireWritable()
                 if leaked, let key = arguments.key { try store.requireOtherKey(from: key) }
                 source = try source ?? store.status().keySource
+                if isSealing { altered = try store.rehearseResealing() }
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.
@@ -156,10 +163,12 @@ struct RekeyCommand: ParsableCommand {
         if let key = arguments.key { try TokenStore.requireUsable(key, at: arguments.location, options: options) }
         let copies = try copies(options, dryRun: true).removed
         if arguments.json {
-            try document(nil, source: source, removed: copies, on: console)
+            try document(nil, altered: altered, source: source, removed: copies, on: console)
         } else {
-            let isSealing = arguments.key == nil || leaked
             if isSealing { try console.line("would seal every value anew under a new data key") }
+            if altered > 0 {
+                try console.line("would leave out \(altered.counting("altered row")), which cannot be opened")
+            }
             if let key = arguments.key { try console.line("would move the key to \(key)".printable) }
             for copy in copies { try console.line("would ask whether to remove \(copy)".printable) }
             try console.output.flush()
@@ -169,6 +178,7 @@ struct RekeyCommand: ParsableCommand {
     /// A dry run has no report.
     private func document(
         _ report: RekeyReport?,
+        altered: Int,
         source: String?,
         removed: [String],
         on console: Console
@@ -176,6 +186,7 @@ struct RekeyCommand: ParsableCommand {
         try console.document {
             $0.member("dryRun", report == nil)
             $0.member("resealed", report?.resealed)
+            $0.member("alteredRows", altered)
             $0.member("keySource", source)
             $0.member("resumed", report?.resumed ?? false)
             $0.member("note", report?.note)
@@ -185,11 +196,21 @@ struct RekeyCommand: ParsableCommand {
 
     private func write(_ report: RekeyReport, removed: [String], on console: Console) throws {
         if arguments.json {
-            try document(report, source: report.keySource, removed: removed, on: console)
+            try document(
+                report,
+                altered: report.altered,
+                source: report.keySource,
+                removed: removed,
+                on: console
+            )
         } else if !console.isQuiet {
             let resumed = report.resumed ? ", finishing a rekey that was interrupted" : ""
             if report.resealed > 0 || report.resumed || arguments.key == nil {
                 try console.line("sealed \(report.resealed.counting("value")) anew\(resumed)")
+            }
+            if report.altered > 0 {
+                let rows = report.altered.counting("altered row")
+                try console.line("left out \(rows), which cannot be opened")
             }
             try console.line("key source \(report.keySource)".printable)
             for file in removed { try console.line("removed \(file)".printable) }

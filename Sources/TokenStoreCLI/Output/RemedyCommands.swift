@@ -42,6 +42,7 @@ extension Remedy {
         case .confirmFormat: "if it is one, say --format msal"
         case .useDevice: "\(advice): add --device"
         case .chooseDefault: "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
+        case .rekey: "run 'tokenstore rekey', which leaves out such rows"
         case .trustAuthority: "name the right authorities with --ca-file"
         case .useFamilyTokens: "add --family-tokens, or sign in again"
         default: advice

@@ -19,6 +19,20 @@ struct RekeyCommandTests {
         #expect(try scratch.run("export").output == before)
     }
 
+    @Test func `altered rows that count for nothing are left out, which a dry run says before`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let edits = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+        try edits.execute("UPDATE event SET mac = NULL WHERE id = 1")
+        #expect(try scratch.run("rekey", "--dry-run", "--json").json["alteredRows"] as? Int == 1)
+        let trial = try scratch.run("rekey", "--dry-run").output
+        #expect(trial.contains("would leave out 1 altered row, which cannot be opened"), "\(trial)")
+        let outcome = try scratch.run("rekey")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("left out 1 altered row, which cannot be opened"), "\(outcome.output)")
+        #expect(try scratch.run("check").status == 0)
+    }
+
     @Test func `a dry run promises nothing of a file that is not a token store`() throws {
         let scratch = try ScratchDirectory()
         let other = scratch.path("notes.db")

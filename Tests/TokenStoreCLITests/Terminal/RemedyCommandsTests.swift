@@ -62,6 +62,7 @@ struct RemedyCommandsTests {
                 Remedy(.chooseDefault, "choose one"),
                 "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"
             ),
+            (Remedy(.rekey, "seal anew"), "run 'tokenstore rekey', which leaves out such rows"),
             (Remedy(.useFamilyTokens, "use them"), "add --family-tokens, or sign in again"),
             (Remedy(.trustAuthority, "trust it"), "name the right authorities with --ca-file"),
             (.correct("write less"), "write less"),
