@@ -55,7 +55,13 @@ int CProcessPipe(int ends[2]) {
 #endif
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 34)
+#define CPROCESS_CLOSES_FROM
+#endif
+#endif
+
+#ifdef CPROCESS_CLOSES_FROM
 int CProcessCloseOthers(void *actions) {
     return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
 }

@@ -52,7 +52,7 @@ struct Connector {
         within patience: Duration,
         _ judge: (Pipeline) throws(PostgreSQLError) -> Void
     ) throws(PostgreSQLError) -> Pipeline {
-        try RevocationList(of: address, for: host)?.requireUsable()
+        try RevocationList(of: address, for: host)?.requireUsable(by: library)
         guard let handle = start(parameters(host, place, target)) else {
             throw PostgreSQLError(.unreachable, "there is no memory for a connection", state: .lost)
         }

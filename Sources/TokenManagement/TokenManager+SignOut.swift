@@ -42,7 +42,8 @@ extension TokenManager {
             await locks.release()
             return outcome
         } catch {
-            await locks.release()
+            // A server that is away is not waited for once more; what is not given back ends by itself.
+            Task { [locks] in await locks.release() }
             throw error
         }
     }

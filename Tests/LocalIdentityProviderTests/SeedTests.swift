@@ -5,6 +5,9 @@ import Testing
 
 /// What a seed may not say, because no request could be answered by it.
 struct SeedTests {
+    /// What an API has besides its identifier and its path.
+    private static let rest = #""audience":"x","scopes":[{"value":"R"}]"#
+
     private static func tenant(_ members: String) -> String { #"{"id":"t","domain":"t.example",\#(members)}"# }
 
     private func read(_ tenants: String...) throws -> Seed {
@@ -23,6 +26,14 @@ struct SeedTests {
         (#""clients":[{"id":"c-1"},{"id":"c-1"}]"#, "id c-1"),
         (#""policies":[{"name":"b2c_1_a"},{"name":"B2C_1_A"}]"#, "name b2c_1_a"),
         (#""attributes":[{"name":"badge"},{"name":"badge"}]"#, "name badge"),
+        (
+            #""resources":[{"identifier":"a","path":"api1",\#(Self.rest)},{"identifier":"a","path":"api2",\#(Self.rest)}]"#,
+            "identifier a"
+        ),
+        (
+            #""resources":[{"identifier":"a","path":"api1",\#(Self.rest)},{"identifier":"b","path":"api1",\#(Self.rest)}]"#,
+            "path api1"
+        ),
     ])
     func `a name that is there twice in a tenant is refused`(members: String, words: String) {
         expectRefused(Self.tenant(members), with: words)

@@ -63,6 +63,10 @@ struct RefreshQueueTests {
         try await second.requireHeld()
         try await other.requireHeld()
         await first.release()
+        // Neither is free, whoever asks; a lease of a server would be waited for.
+        for client in [OpenScene.client, "other"] where scene.store.location.path != nil {
+            #expect(try await lock(client).wasWaitedFor)
+        }
         withExtendedLifetime((first, other)) {}
         await second.release()
         await other.release()

@@ -34,6 +34,8 @@ typedef struct {
 #define CPOSTGRESQL_FIELD(result, name, arguments) result(*_Nonnull name) arguments;
     CPOSTGRESQL_FUNCTIONS(CPOSTGRESQL_FIELD)
 #undef CPOSTGRESQL_FIELD
+    /// The library itself.
+    void *_Nullable handle;
 } CPostgreSQLFunctions;
 
 #define CPOSTGRESQL_CONSTANT(name, value) static const unsigned int name = value;
@@ -50,5 +52,9 @@ typedef enum {
 
 /// Loads the library `file` for good and fills `functions` with its addresses.
 CPostgreSQLLoading CPostgreSQLLoad(const char *_Nonnull file, CPostgreSQLFunctions *_Nonnull functions);
+
+/// Whether OpenSSL, as this libpq uses it, loads a file of certificates or of lists of revoked ones: 1 or 0; -1 where it
+/// cannot be asked.
+int CPostgreSQLLoadsRevocationList(const CPostgreSQLFunctions *_Nonnull functions, const char *_Nonnull file);
 
 #pragma clang diagnostic pop

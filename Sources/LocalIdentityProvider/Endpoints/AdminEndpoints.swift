@@ -45,7 +45,7 @@ extension ProviderState {
             try requireInCalendar(Date(unixSeconds: now), "now")
             clock.set(to: Date(unixSeconds: now))
         } else {
-            throw ProtocolError.invalidParameter("advance")
+            throw ProtocolError.invalidParameter(body["now"] == nil ? "advance" : "now")
         }
     }
 

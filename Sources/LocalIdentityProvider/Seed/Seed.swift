@@ -27,7 +27,12 @@ package struct Seed: Codable, Sendable {
             try Self.requireUnique(tenant.clients.map(\.id), "clients of \(tenant.domain) have the id")
             try Self.requireUnique(tenant.policies.map(\.name), "policies of \(tenant.domain) have the name")
             try Self.requireUnique(tenant.attributes.map(\.name), "attributes of \(tenant.domain) have the name")
+            try Self.requireUnique(tenant.resources.map(\.identifier), "APIs of \(tenant.domain) have the identifier")
+            for user in tenant.users {
+                try Self.requireUnique(user.methods.map(\.id), "methods of \(user.email) have the id")
+            }
         }
+        try Self.requireUnique(tenants.flatMap(\.resources).map(\.path), "APIs have the path")
         try Self.requireUnique(tenants.flatMap(\.users).compactMap(\.id), "users have the id")
     }
 

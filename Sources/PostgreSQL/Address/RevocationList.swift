@@ -1,58 +1,48 @@
-/// The list of revoked certificates that an address names (`sslcrl`).
+import CPostgreSQL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The list of revoked certificates that libpq takes: the one that an address names (`sslcrl`), or the user's own.
 ///
 /// libpq goes on without a list that it cannot load, as if nothing were revoked.
 struct RevocationList {
     private let path: String
+    private let rootCertificate: String?
 
-    /// nil where none is named, or no certificate will be looked at.
+    /// nil where there is none, or no certificate is looked at.
     init?(of address: ServerAddress, for host: ServerAddress.Host) {
-        guard let path = address.settings["sslcrl"], !path.isEmpty, !host.isSocket,
-            address.settings["sslmode"] != "disable"
+        guard !host.isSocket, address.settings["sslmode"] != "disable",
+            let path = address.settings["sslcrl"].flatMap({ $0.isEmpty ? nil : $0 }) ?? Self.own
         else { return nil }
         self.path = path
+        rootCertificate = address.settings["sslrootcert"]
     }
 
-    func requireUsable() throws(PostgreSQLError) {
-        guard let text = ProcessEnvironment.contents(ofFile: path), Self.isWhole(text) else {
-            throw PostgreSQLError(
-                .setting,
-                "sslcrl names \(path), which cannot be read as a list of revoked certificates",
-                state: .lost
-            )
+    /// The list that libpq takes where none is named, if it is there.
+    private static var own: String? {
+        let home = ProcessEnvironment.variable("HOME") ?? ProcessEnvironment.recordedHome
+        guard ProcessEnvironment.variable("PGSSLCRLDIR") == nil, let home else { return nil }
+        let path = home + "/.postgresql/root.crl"
+        return access(path, F_OK) == 0 ? path : nil
+    }
+
+    /// Makes sure that `library` will look into it.
+    func requireUsable(by library: Library) throws(PostgreSQLError) {
+        guard CPostgreSQLLoadsRevocationList(library.call, path) == 1 else {
+            throw Self.refused("\(path) cannot be read as a list of revoked certificates")
+        }
+        guard rootCertificate != "system" else {
+            throw Self.refused("with sslrootcert=system no list of revoked certificates counts, and \(path) is one")
         }
     }
 
-    /// Whether there are lists (RFC 7468 §6), and each is as long as it says.
-    private static func isWhole(_ text: String) -> Bool {
-        let blocks = text.split(separator: "-----BEGIN X509 CRL-----", omittingEmptySubsequences: false).dropFirst()
-        return !blocks.isEmpty
-            && blocks.allSatisfy { block in
-                let parts = block.split(separator: "-----END X509 CRL-----", omittingEmptySubsequences: false)
-                return parts.count == 2 && decoded(parts[0]).map(isWholeSequence) ?? false
-            }
-    }
-
-    /// Base64, whose lines may be of any length; nil if it is none.
-    private static func decoded(_ text: Substring) -> [UInt8]? {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var (bits, count, bytes): (UInt32, Int, [UInt8]) = (0, 0, [])
-        for letter in text.filter({ !$0.isWhitespace && $0 != "=" }).utf8 {
-            guard let value = alphabet.firstIndex(of: letter) else { return nil }
-            (bits, count) = (bits << 6 | UInt32(value), count + 6)
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-        return bytes
-    }
-
-    /// Whether `bytes` are one sequence in DER (X.690 §8.1.3).
-    private static func isWholeSequence(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count > 2, bytes[0] == 0x30 else { return false }
-        guard bytes[1] >= 0x80 else { return bytes.count == 2 + Int(bytes[1]) }
-        let lengthSize = Int(bytes[1] & 0x7F)
-        guard (1...4).contains(lengthSize), bytes.count > 2 + lengthSize else { return false }
-        let length = bytes[2..<2 + lengthSize].reduce(0) { $0 << 8 | Int($1) }
-        return bytes.count == 2 + lengthSize + length
+    private static func refused(_ problem: String) -> PostgreSQLError {
+        PostgreSQLError(.setting, problem, state: .lost)
     }
 }

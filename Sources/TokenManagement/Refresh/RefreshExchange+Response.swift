@@ -22,7 +22,7 @@ extension RefreshExchange {
                 )
             }
         } catch let error as TokenStoreError where error.code == .otherAccount {
-            throw try await refused(answered)
+            throw await refused(answered)
         }
         if case .discarded = saved.outcome {
             if let newer = try await tokenOfNewSession() { return newer }
@@ -97,7 +97,7 @@ extension RefreshExchange {
         do {
             try await store.keepRefreshToken(of: response, for: request, refreshing: token, in: space)
         } catch let error as TokenStoreError where error.code == .otherAccount {
-            throw try await refused(answered)
+            throw await refused(answered)
         }
     }
 
@@ -120,16 +120,21 @@ extension RefreshExchange {
     /// Ends the session of another user that an answer is of, and records that nothing in it is this user's.
     ///
     /// The token that was sent may be spent; given again, it is this user's.
-    private func refused(_ answered: RefreshResponse) async throws -> AcquisitionError {
+    private func refused(_ answered: RefreshResponse) async -> AcquisitionError {
         let error = AcquisitionError.accountMismatch
+        let token = answered.answer.response.refreshToken
+        if token != answered.token.secret { await revoke(token) }
         var consequence = RefreshConsequence(token: .possiblyConsumed)
         consequence.event = error.code.rawValue
         let query = decider.query(request)
-        try await store.perform { [consequence, issuer] in
-            try $0.endRefresh(with: answered.token, of: query, authority: issuer.authority.url, consequence)
+        do {
+            try await store.perform { [consequence, issuer] in
+                try $0.endRefresh(with: answered.token, of: query, authority: issuer.authority.url, consequence)
+            }
+        } catch {
+            // That the token may be spent was noted before it was sent.
+            options.logger.info("a refused answer was not recorded", metadata: ["reason": "\(error)"])
         }
-        let token = answered.answer.response.refreshToken
-        if token != answered.token.secret { await revoke(token) }
         return error
     }
 

@@ -245,8 +245,8 @@ extension Connection {
             guard rights.owns || isForAudit && (rights.writes || rights.opens) else { continue }
             let excess = isForAudit ? "read what is sealed, or write" : "change the tables and the data keys"
             throw TokenStoreError.invalidArgument(
-                "the role \(role) could \(excess) at \(location), as a superuser or a member of another role",
-                .correct("name one that is neither, or take it out of those roles first")
+                "the role \(role) could \(excess) at \(location), as a superuser, the owner of the schema or a member of another role",
+                .correct("name one that is none of these, or take that from it first")
             )
         }
     }
@@ -258,6 +258,7 @@ extension Connection {
         SELECT max(has_table_privilege(m.oid, ?2::text || 'account', 'INSERT')::int)::bigint,
             max(has_column_privilege(m.oid, ?2::text || 'account', 'username', 'SELECT')::int)::bigint,
             max((m.rolsuper OR has_column_privilege(m.oid, ?2::text || 'data_key', 'wrapped', 'UPDATE')
+                OR EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname::text = ?3::text AND n.nspowner = m.oid)
                 OR EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                     WHERE n.nspname::text = ?3::text AND c.relowner = m.oid))::int)::bigint,
             max(has_column_privilege(m.oid, ?2::text || 'refresh_token', 'secret', 'SELECT')::int)::bigint

@@ -230,7 +230,8 @@ extension StoreReading {
     /// How the store spells the issuer that a policy asks for, as advice; nil where it has that very one, or where none
     /// or several differ from it by letter case and a slash at the end alone.
     func storedIssuer(meantBy policy: AccountPolicy) throws -> String? {
-        guard let asked = policy.askedIssuer else { return nil }
+        // A host is found in any case.
+        guard let asked = policy.askedIssuer, asked.isIssuer else { return nil }
         func loose(_ issuer: String) -> String {
             let folded = issuer.folded
             return folded.hasSuffix("/") ? String(folded.dropLast()) : folded

@@ -78,7 +78,7 @@ struct RekeyCommand: ParsableCommand {
         for copy in copies.kept {
             console.warn("\(copy) was not removed, and opens with the old keys; remove it if you do not need it")
         }
-        if let problem { console.warn("its copies were not removed, as \(problem)") }
+        if let problem { console.warn("not all of its copies were removed, as \(problem)") }
     }
 
     private func rekey(_ console: Console) throws -> RekeyReport {
@@ -103,10 +103,12 @@ struct RekeyCommand: ParsableCommand {
             return StoreCopies(kept: copies.kept + copies.removed)
         }
         guard removes else { return (try kept(), nil) }
+        let before = try copies(options, dryRun: true).removed
         do {
             return (try copies(options, dryRun: false), nil)
         } catch let error as TokenStoreError {
-            return (try kept(), error.problem)
+            let kept = try kept().kept
+            return (StoreCopies(removed: before.filter { !kept.contains($0) }, kept: kept), error.problem)
         }
     }
 

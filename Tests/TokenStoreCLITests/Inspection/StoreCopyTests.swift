@@ -78,7 +78,7 @@ struct StoreCopyTests {
         let outcome = try scratch.run("rekey", "--yes", "--timeout", "1")
         withExtendedLifetime(lock) {}
         #expect(outcome.status == 0)
-        #expect(outcome.error.contains("its copies were not removed, as another process"))
+        #expect(outcome.error.contains("not all of its copies were removed, as another process"))
         for name in copies { #expect(outcome.error.contains("\(scratch.path(name)) was not removed")) }
         #expect(try scratch.names.contains(copies[0]))
     }
