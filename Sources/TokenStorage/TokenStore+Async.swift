@@ -125,31 +125,37 @@ extension TokenStore {
     /// Deletes access tokens that have ended, unless the task is cancelled before its turn.
     public func purgeExpired() async throws -> PurgeCounts { try await removing { try $0.purgeExpired() } }
 
-    /// Deletes the accounts that `policy` leaves, unless the task is cancelled before its turn.
+    /// Deletes the accounts that `policy` leaves, until the task is cancelled: then none of a file are gone, and some of
+    /// a server.
     public func purge(_ policy: AccountPolicy) async throws -> PurgeCounts {
-        try await removing { try $0.purge(policy) }
+        try await connections.removing.runWhileWanted(telling: nil) { try self.purge(policy, progress: $0) }
     }
 
-    /// Takes in an MSAL unified cache, in one commit, unless the task is cancelled before its turn.
+    /// Takes in an MSAL unified cache, in one commit; nothing of it if the task is cancelled before that.
     ///
     /// - Throws: ``TokenStoreError/Code/notAnMSALCache``.
     public func importMSALCache(
         _ document: Data,
         isKnownFormat: Bool = false,
-        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+        progress: (@Sendable (TokenStore.Progress) throws -> Void)? = nil
     ) async throws -> ImportReport {
-        try await writing { try $0.importMSALCache(document, isKnownFormat: isKnownFormat, progress: progress) }
+        try await connections.writing.runWhileWanted(telling: progress) {
+            try self.importMSALCache(document, isKnownFormat: isKnownFormat, progress: $0)
+        }
     }
 
-    /// Seals everything anew, or wraps the data keys under another key, unless the task is cancelled before its turn.
+    /// Seals everything anew, or wraps the data keys under another key; where the task is cancelled meanwhile, the next
+    /// call finishes it.
     ///
     /// - Throws: ``TokenStoreError/Code/busy`` if another process is rekeying.
     public func rekey(
         to source: KeySource? = nil,
         afterLeak: Bool = false,
-        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+        progress: (@Sendable (TokenStore.Progress) throws -> Void)? = nil
     ) async throws -> RekeyReport {
-        try await writing { try $0.rekey(to: source, afterLeak: afterLeak, progress: progress) }
+        try await connections.writing.runWhileWanted(telling: progress) {
+            try self.rekey(to: source, afterLeak: afterLeak, progress: $0)
+        }
     }
 
     /// Gives an account these tags and no others, unless the task is cancelled before its turn.
@@ -232,20 +238,21 @@ extension TokenStore {
         try await StoreConnections.opening.runUnlessCancelled { try inspect(at: path, options: options) }
     }
 
-    /// Puts what can be read of a damaged store into a new file, unless the task is cancelled before its turn.
+    /// Puts what can be read of a damaged store into a new file, which takes its place unless the task is cancelled
+    /// before.
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` if not even the data keys can be read.
     public static func repair(
         at path: StorePath,
         options: StoreOptions = StoreOptions(),
-        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil
+        progress: (@Sendable (TokenStore.Progress) throws -> Void)? = nil
     ) async throws -> RepairReport {
-        try await StoreConnections.opening.runUnlessCancelled {
-            try repair(at: path, options: options, progress: progress)
+        try await StoreConnections.opening.runWhileWanted(telling: progress) {
+            try repair(at: path, options: options, progress: $0)
         }
     }
 
-    /// Deletes everything but the key, unless the task is cancelled before its turn.
+    /// Deletes everything but the key, unless the task is cancelled before the commit.
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` for a file that does not show that it is a token store.
     public static func purgeAll(
@@ -253,19 +260,20 @@ extension TokenStore {
         options: StoreOptions = StoreOptions(),
         dryRun: Bool = false
     ) async throws -> PurgeCounts {
-        try await StoreConnections.opening.runUnlessCancelled {
-            try purgeAll(at: path, options: options, dryRun: dryRun)
+        try await StoreConnections.opening.runWhileWanted(telling: nil) {
+            try purgeAll(at: path, options: options, dryRun: dryRun, progress: $0)
         }
     }
 
-    /// Deletes everything in the store on a server, or in the file, unless the task is cancelled before its turn.
+    /// Deletes everything in the store on a server, or in the file, until the task is cancelled: then nothing of a file
+    /// is gone, and some accounts of a server.
     public static func purgeAll(
         at location: StoreLocation,
         options: StoreOptions = StoreOptions(),
         dryRun: Bool = false
     ) async throws -> PurgeCounts {
-        try await StoreConnections.opening.runUnlessCancelled {
-            try purgeAll(at: location, options: options, dryRun: dryRun)
+        try await StoreConnections.opening.runWhileWanted(telling: nil) {
+            try purgeAll(at: location, options: options, dryRun: dryRun, progress: $0)
         }
     }
 

@@ -1,5 +1,4 @@
 public import OAuth
-import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -55,8 +54,8 @@ extension StoreReading {
         withTokens: Bool = false,
         _ body: @escaping @Sendable (AccountSummary) throws -> Void
     ) async throws {
-        try await readingOn { store, isWanted in
-            try store.forEachAccount(matching: policy, sortedBy: order, limit: limit, withTokens: withTokens) {
+        try await connections.reading.runWhileWanted { isWanted in
+            try self.forEachAccount(matching: policy, sortedBy: order, limit: limit, withTokens: withTokens) {
                 try isWanted()
                 try body($0)
             }
@@ -73,24 +72,30 @@ extension StoreReading {
         try await reading { try $0.idTokens(of: account, client: client) }
     }
 
-    /// Looks at everything.
+    /// Looks at everything, until the task is cancelled.
     ///
     /// - Returns: what is wrong; empty if the store is sound.
-    public func check(progress: (@Sendable (TokenStore.Progress) -> Void)? = nil) async throws -> [StoreProblem] {
-        try await reading { try $0.check(progress: progress) }
+    public func check(
+        progress: (@Sendable (TokenStore.Progress) throws -> Void)? = nil
+    ) async throws -> [StoreProblem] {
+        try await connections.reading.runWhileWanted(telling: progress) { try self.check(progress: $0) }
     }
 
-    /// Everything as an MSAL unified cache, with every token in the clear.
-    public func exportMSALCache() async throws -> Data { try await reading { try $0.exportMSALCache() } }
+    /// Everything as an MSAL unified cache, with every token in the clear, unless the task is cancelled before its end.
+    public func exportMSALCache() async throws -> Data {
+        let document = LockedValue(Data())
+        try await exportMSALCache { piece in document.withLock { $0.append(contentsOf: piece) } }
+        return document.withLock(\.self)
+    }
 
     /// The same in pieces, off the threads of Swift concurrency; a piece is good until `write` returns, and none comes
     /// once the task is cancelled.
     public func exportMSALCache(
-        progress: (@Sendable (TokenStore.Progress) -> Void)? = nil,
+        progress: (@Sendable (TokenStore.Progress) throws -> Void)? = nil,
         write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws {
-        try await readingOn { store, isWanted in
-            try store.exportMSALCache(progress: progress) {
+        try await connections.reading.runWhileWanted { isWanted in
+            try self.exportMSALCache(progress: progress) {
                 try isWanted()
                 try write($0)
             }
@@ -157,22 +162,6 @@ extension StoreReading {
         _ body: @escaping @Sendable (Self) throws -> Result
     ) async throws -> Result {
         try await connections.reading.runUnlessCancelled { try body(self) }
-    }
-
-    /// As ``reading(_:)``, for what calls back many times: the second argument throws once the task is cancelled.
-    private func readingOn<Result: Sendable>(
-        _ body: @escaping @Sendable (Self, () throws -> Void) throws -> Result
-    ) async throws -> Result {
-        let isCancelled = LockedValue(false)
-        return try await withTaskCancellationHandler {
-            try await reading { store in
-                try body(store) {
-                    guard !isCancelled.withLock(\.self) else { throw CancellationError() }
-                }
-            }
-        } onCancel: {
-            isCancelled.withLock { $0 = true }
-        }
     }
 }
 

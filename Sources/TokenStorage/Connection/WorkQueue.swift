@@ -55,6 +55,35 @@ package final class WorkQueue: Sendable {
         }
     }
 
+    /// As ``runUnlessCancelled(_:)``, for long work: what `body` is given throws once the task is cancelled.
+    func runWhileWanted<Result: Sendable>(
+        _ body: @escaping @Sendable (_ isWanted: @escaping @Sendable () throws -> Void) throws -> Result
+    ) async throws -> Result {
+        let isCancelled = LockedValue(false)
+        return try await withTaskCancellationHandler {
+            try await runUnlessCancelled {
+                try body {
+                    guard !isCancelled.withLock(\.self) else { throw CancellationError() }
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    /// Runs `body` with a handler that tells `progress` how far it is, and ends it once the task is cancelled.
+    func runWhileWanted<Result: Sendable>(
+        telling progress: (@Sendable (TokenStore.Progress) throws -> Void)?,
+        _ body: @escaping @Sendable (@escaping TokenStore.ProgressHandler) throws -> Result
+    ) async throws -> Result {
+        try await runWhileWanted { isWanted in
+            try body {
+                try isWanted()
+                try progress?($0)
+            }
+        }
+    }
+
     /// Runs `work`, for which nobody waits.
     func submit(_ work: @escaping @Sendable () -> Void) {
         let thread = state.withLock { state -> DispatchQueue? in

@@ -16,6 +16,7 @@ extension TokenStore {
     /// Is told now and then how far a long piece of work is.
     ///
     /// An error that it throws ends the work: what is one commit is as it was, and a rekey is finished by the next one.
+    /// So does the end of a task that is cancelled while it waits for the work.
     public typealias ProgressHandler = (Progress) throws -> Void
 }
 
