@@ -257,7 +257,7 @@ extension Connection {
     func dataKeyCount() throws -> Int64 { try integer("SELECT count(*) FROM data_key") ?? 0 }
 
     func currentDataKeyCount() throws -> Int64 {
-        try integer("SELECT count(*) FROM data_key WHERE is_current <> 0") ?? 0
+        try integer("SELECT count(*) FROM data_key WHERE is_current IN (1, 2)") ?? 0
     }
 
     /// Makes the only data key the current one: another there is not.

@@ -62,9 +62,10 @@ extension RepairTests {
         #expect(try repaired(fixture).store.accounts().count == 60)
     }
 
-    @Test func `the only data key is the current one, whatever is written beside it`() throws {
+    @Test(arguments: [0, 3, -1])
+    func `the only data key is the current one, whatever is written beside it`(value: Int) throws {
         let fixture = try TestStore.closed(Self.crowd)
-        try edit(fixture, "UPDATE data_key SET is_current = 0")
+        try edit(fixture, "UPDATE data_key SET is_current = \(value)")
         #expect(try repaired(fixture).store.accounts().count == 60)
     }
 
