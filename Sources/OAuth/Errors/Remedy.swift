@@ -58,7 +58,8 @@ public struct Remedy: Hashable, Sendable {
         public static let createDirectory = Code(rawValue: "create_directory")
         /// Name another key, or another source of keys.
         public static let changeKey = Code(rawValue: "change_key")
-        /// Name no key source, or move the store to the one named, which is ``Remedy/keySource``.
+        /// Restore a copy if nobody chose the key source that the store names; else name none, or move the store to the
+        /// one named, which is ``Remedy/keySource``.
         public static let moveKey = Code(rawValue: "move_key")
         /// Make the key source give its key: set a variable, unlock a keyring, provide a credential.
         public static let provideKey = Code(rawValue: "provide_key")
@@ -245,9 +246,13 @@ extension Remedy {
         return remedy
     }
 
-    /// Name no key source, or move the store's key to `source`.
+    /// Restore a copy if nobody chose the store's key source; else name none, or move the store's key to `source`.
     public static func moveKey(to source: String) -> Remedy {
-        var remedy = Remedy(.moveKey, "name no key source, or move the store to \(source)")
+        var remedy = Remedy(
+            .moveKey,
+            "if nobody chose that source, the store may have been replaced, so restore a copy; else name no key source, "
+                + "or move the store to \(source)"
+        )
         remedy.keySource = source
         return remedy
     }

@@ -37,8 +37,11 @@ extension Remedy {
         case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice
         case .moveKey where keyOption != "--key": "leave \(keyOption) out"
         case .moveKey:
-            keySource.map { "leave --key out, or move the store with 'tokenstore rekey --key \($0.shellWord)'" }
-                ?? advice
+            keySource.map {
+                "if you did not choose that source, somebody may have replaced the store: do not sign in, and restore a "
+                    + "backup; if you did, leave --key out, or move the store with "
+                    + "'tokenstore rekey --key \($0.shellWord)'"
+            } ?? advice
         case .confirmFormat: "if it is one, say --format msal"
         case .useDevice: "\(advice): add --device"
         case .chooseDefault: "choose one with 'tokenstore use', or none with 'tokenstore use --unset'"

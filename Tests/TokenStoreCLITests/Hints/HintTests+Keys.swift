@@ -71,6 +71,16 @@ extension HintTests {
             then: "tokenstore claims && export TOKENSTORE_KEY=$(cat other) && eval \"$HINT\" && tokenstore claims"
         ),
         .init(
+            passphrase + "; export TOKENSTORE_PASSPHRASE='a b'; tokenstore backup --quiet saved; rm tokenstore.db*; "
+                + "tokenstore import --quiet --key file cache.json",
+            "tokenstore import --key passphrase cache.json",
+            7,
+            "; if you did not choose that source, somebody may have replaced the store: do not sign in, and restore a "
+                + "backup; if you did, leave --key out",
+            then: "export TOKENSTORE_PASSPHRASE='a b'; tokenstore restore --yes saved && "
+                + "tokenstore import --key passphrase cache.json"
+        ),
+        .init(
             "unset DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR",
             "tokenstore import --key secret-service cache.json",
             7,

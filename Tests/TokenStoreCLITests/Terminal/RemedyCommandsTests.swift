@@ -48,7 +48,11 @@ struct RemedyCommandsTests {
                 .provideKey("run in a terminal", or: "passphrase:fd=3"),
                 "run in a terminal, such as --key passphrase:fd=3"
             ),
-            (.moveKey(to: "file:/k"), "leave --key out, or move the store with 'tokenstore rekey --key file:/k'"),
+            (
+                .moveKey(to: "file:/k"),
+                "if you did not choose that source, somebody may have replaced the store: do not sign in, and restore a "
+                    + "backup; if you did, leave --key out, or move the store with 'tokenstore rekey --key file:/k'"
+            ),
             (.nameAccount(["a"]), "name one by its home account id"),
             (.signInAgain, "sign in again"),
             (Remedy(.confirmFormat, "say so"), "if it is one, say --format msal"),
