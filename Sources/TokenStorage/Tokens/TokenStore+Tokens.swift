@@ -83,8 +83,8 @@ public struct SavedTokens: Sendable {
         case storedBesideNewerRefreshToken
         /// The account was signed out while the response was under way: nothing was stored.
         case discarded
-        /// The store cannot be written for this reason; the answer is safe in a sealed file beside it, and the next
-        /// process that opens the store takes it in.
+        /// The store cannot be written for this reason; the answer is safe in a sealed file beside it, or where it was
+        /// before it was moved, and the next process that opens the store takes in what is beside it.
         case pending(reason: String)
     }
 }

@@ -192,7 +192,9 @@ extension CommandFailure {
         guard let path = location.path else { return Remedy.makingStore }
         do {
             try TokenStore.requireOwnDirectory(of: path)
-            return signingIn
+            let answers = try path.pendingAnswers().count
+            guard answers > 0 else { return signingIn }
+            return "move \(answers == 1 ? "it" : "them") beside the store if that was moved, or \(signingIn)"
         } catch {
             let failure = CommandFailure(error)
             return failure.sentence
@@ -204,8 +206,21 @@ extension CommandFailure {
     /// The sign-in, where nothing is known of the issuer.
     static let login = "tokenstore login --issuer URL --client-id ID"
 
-    static func noStore(at location: StoreLocation) -> CommandFailure {
-        CommandFailure(.noMatch, "no account fits, because there is no store at \(location)", filling(location))
+    /// That there is no store, and how many answers a store has left behind that was moved away.
+    static func absence(of location: StoreLocation) throws -> String {
+        let answers = try location.path?.pendingAnswers().count ?? 0
+        let waiting =
+            switch answers {
+            case 0: ""
+            case 1: ", and 1 answer of an issuer waits beside it"
+            default: ", and \(answers.grouped) answers of issuers wait beside it"
+            }
+        return "no store at \(location)\(waiting)"
+    }
+
+    static func noStore(at location: StoreLocation) throws -> CommandFailure {
+        let problem = "no account fits, because there is \(try absence(of: location))"
+        return CommandFailure(.noMatch, problem, filling(location))
     }
 }
 

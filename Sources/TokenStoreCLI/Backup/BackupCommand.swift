@@ -41,7 +41,7 @@ struct BackupCommand: ParsableCommand {
         guard let store = try arguments.inspected(unlocks: false) else {
             throw CommandFailure(
                 .noMatch,
-                "no store at \(try arguments.location), and nothing was written",
+                "\(try CommandFailure.absence(of: arguments.location)), and nothing was written",
                 "name the store with --store"
             )
         }

@@ -43,7 +43,7 @@ struct ExportCommand: ParsableCommand {
         guard let store = try arguments.inspected() else {
             throw CommandFailure(
                 .noMatch,
-                "no store at \(try arguments.location), and \(file) was not changed",
+                "\(try CommandFailure.absence(of: arguments.location)), and \(file) was not changed",
                 "name the store with --store, or \(CommandFailure.filling(try arguments.location))"
             )
         }

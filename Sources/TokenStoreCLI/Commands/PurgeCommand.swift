@@ -75,7 +75,7 @@ struct PurgeCommand: ParsableCommand {
         let console = arguments.console
         let location = try arguments.location
         guard try !arguments.isVacant || hasCopies else {
-            console.note("no store at \(location), nothing to purge")
+            console.note("\(try CommandFailure.absence(of: location)), nothing to purge")
             return try report(PurgeCounts(), isDryRun: dryRun, location).write(arguments, on: console)
         }
         if dryRun || isDestructive {

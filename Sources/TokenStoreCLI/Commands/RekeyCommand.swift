@@ -63,7 +63,7 @@ struct RekeyCommand: ParsableCommand {
         guard try !arguments.isVacant else {
             throw CommandFailure(
                 .failure,
-                "no store at \(try arguments.location)",
+                try CommandFailure.absence(of: arguments.location),
                 "make one with 'tokenstore import --key SOURCE FILE'"
             )
         }

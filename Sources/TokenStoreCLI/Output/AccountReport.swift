@@ -83,7 +83,7 @@ extension Console {
         asJSON isJSON: Bool
     ) throws {
         let (account, pendingReason) = (outcome.account, outcome.pendingReason)
-        if let pendingReason { notePending(pendingReason) }
+        if let pendingReason { notePending(pendingReason, at: store.location) }
         if !outcome.declinedScope.isEmpty { warn("the issuer did not grant \(outcome.declinedScope.text)") }
         let stored = pendingReason == nil ? try store.summary(of: account.id) : nil
         let summary = stored ?? AccountSummary(unstored: account, client: client, at: Date())

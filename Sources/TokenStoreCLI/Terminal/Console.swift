@@ -52,9 +52,18 @@ struct Console {
         StandardError.write("tokenstore: \(text.printable)\n")
     }
 
-    /// Says that the store has not got the new tokens yet.
-    func notePending(_ reason: String) {
-        warn("the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)")
+    /// Says that the store has not got the new tokens yet; one that was moved away has left them behind.
+    func notePending(_ reason: String, at location: StoreLocation) {
+        guard let left = location.path?.answersLeftBehind, !left.isEmpty else {
+            return warn(
+                "the issuer's answer is kept in a file beside the store, and stored by the next command: \(reason)"
+            )
+        }
+        let file = left.joined(separator: ", ")
+        warn(
+            "the issuer's answer is kept in \(file): \(reason); move \(left.count == 1 ? "that file" : "those files") "
+                + "beside the store, where the next command stores it"
+        )
     }
 
     /// A shorter text where a person reads on a terminal.
@@ -69,6 +78,14 @@ struct Console {
     func time(_ date: Date?) -> String {
         guard let instant = Timestamp(date) else { return "-" }
         return terminal.isTerminal ? RelativeTime(instant, from: now).description : instant.description
+    }
+}
+
+extension StorePath {
+    /// The answers of issuers that a store has left behind which was moved away; none while it is there.
+    fileprivate var answersLeftBehind: [String] {
+        // Where the directory cannot be read, the answer is in a file of it all the same.
+        FileStatus.isAbsent(database) ? (try? pendingAnswers()) ?? [] : []
     }
 }
 

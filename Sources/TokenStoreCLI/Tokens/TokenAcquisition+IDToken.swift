@@ -48,7 +48,7 @@ extension TokenAcquisition {
         renewing.token.minTTL = 0
         do {
             let result = try renewing.acquire(of: owner, in: store, isRepeated: isRepeated, console)
-            tell(result, console)
+            try tell(result, console)
             return result.idToken
         } catch let error as AcquisitionError where error.idToken != nil {
             return error.idToken

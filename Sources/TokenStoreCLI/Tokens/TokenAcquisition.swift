@@ -24,12 +24,12 @@ struct TokenAcquisition {
     func token(on console: Console, after last: HandedToken? = nil) throws -> HandedToken {
         if token.idToken { return try idToken(on: console, after: last) }
         let (result, owner) = try result(on: console, after: last)
-        tell(result, console)
+        try tell(result, console)
         return try HandedToken(result, of: owner)
     }
 
-    func tell(_ result: TokenResult, _ console: Console) {
-        if let reason = result.pendingReason { console.notePending(reason) }
+    func tell(_ result: TokenResult, _ console: Console) throws {
+        if let reason = result.pendingReason { console.notePending(reason, at: try arguments.location) }
         if result.refreshFailed {
             let state = result.freshness == .extended ? "has expired, and stands in for an outage" : "is still valid"
             console.note("the refresh failed; the stored token \(state)")

@@ -65,6 +65,42 @@ struct AnswerKeepingTests {
         }
     }
 
+    @Test func `the answer to a store whose files were moved is named, and works where the line says`() async throws {
+        try await IssuerScene.open(lifetime: 0) { (scene: IssuerScene) async throws in
+            scene.provider.faults.add(.hold(at: "token"))
+            let errors = scene.scratch.path("errors")
+            let refresh = try scene.start(["--timeout", "5"], errors: errors)
+            try await scene.waitForIntent()
+            let files = FileManager.default
+            let place = scene.scratch.path("moved")
+            let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+            try files.createDirectory(atPath: place, withIntermediateDirectories: false, attributes: mode)
+            for name in try scene.scratch.names where name == "key" || name.hasPrefix("tokenstore.") {
+                try files.moveItem(atPath: scene.scratch.path(name), toPath: "\(place)/\(name)")
+            }
+            scene.provider.faults.removeAll()
+            #expect(try await refresh.end() == 0)
+            let answer = try #require(try pending(scene).first)
+            let sentence = try String(contentsOf: URL(filePath: errors), encoding: .utf8)
+            #expect(sentence.contains("is kept in \(scene.scratch.path(answer)): "), "\(sentence)")
+            #expect(sentence.contains("; move that file beside the store, where the next command"), "\(sentence)")
+            let missing = try await scene.run("status").error
+            #expect(
+                missing.contains("and 1 answer of an issuer waits beside it; move it beside the store"),
+                "\(missing)"
+            )
+            let token = try await scene.tokens(1)[0]
+            #expect(token.status == 3)
+            #expect(token.error.contains("and 1 answer of an issuer waits beside it"), "\(token.error)")
+            try files.moveItem(atPath: scene.scratch.path(answer), toPath: "\(place)/\(answer)")
+            let renewal = ["token", "--scope", IssuerScene.scope.text, "--force-refresh"]
+            let next = try await scene.run(renewal, environment: ["TOKENSTORE_PATH": place + "/tokenstore.db"])
+            #expect(next.status == 0, "\(next.error)")
+            #expect(scene.tokenRequestCount == 2)
+            #expect(try files.contentsOfDirectory(atPath: place).allSatisfy { !$0.contains(".pending-") })
+        }
+    }
+
     @Test func `an export has the pending refresh token, or says that it is missing`() async throws {
         try await whileHeld(["--timeout", "10"]) { (scene, refresh, held) async throws in
             #expect(try await refresh.end() == 0)
