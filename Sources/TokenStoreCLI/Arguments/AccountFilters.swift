@@ -207,7 +207,7 @@ extension CommandFailure {
     static let login = "tokenstore login --issuer URL --client-id ID"
 
     /// That there is no store, and how many answers a store has left behind that was moved away.
-    static func absence(of location: StoreLocation) throws -> String {
+    static func absence(of location: StoreLocation, _ soFar: String = "") throws -> String {
         let answers = try location.path?.pendingAnswers().count ?? 0
         let waiting =
             switch answers {
@@ -215,7 +215,7 @@ extension CommandFailure {
             case 1: ", and 1 answer of an issuer waits beside it"
             default: ", and \(answers.grouped) answers of issuers wait beside it"
             }
-        return "no store at \(location)\(waiting)"
+        return "no store at \(location)\(soFar)\(waiting)"
     }
 
     static func noStore(at location: StoreLocation) throws -> CommandFailure {

@@ -162,7 +162,7 @@ extension StoreArguments {
         let location = try location
         console.log(.debug, "inspecting \(location)")
         guard let store = try inspected(unlocks: unlocks, decides: decides) else {
-            console.note("\(try CommandFailure.absence(of: location)); \(CommandFailure.filling(location))")
+            console.note("\(try CommandFailure.absence(of: location, " yet")); \(CommandFailure.filling(location))")
             return nil
         }
         try tellDelay(of: store, console)
