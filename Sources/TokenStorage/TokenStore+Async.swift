@@ -125,8 +125,7 @@ extension TokenStore {
     /// Deletes access tokens that have ended, unless the task is cancelled before its turn.
     public func purgeExpired() async throws -> PurgeCounts { try await removing { try $0.purgeExpired() } }
 
-    /// Deletes the accounts that `policy` leaves, until the task is cancelled: then none of a file are gone, and some of
-    /// a server.
+    /// Deletes the accounts that `policy` leaves; cancelled before its end, it deletes none of a file, some of a server.
     public func purge(_ policy: AccountPolicy) async throws -> PurgeCounts {
         try await connections.removing.runWhileWanted(telling: nil) { try self.purge(policy, progress: $0) }
     }
@@ -144,8 +143,7 @@ extension TokenStore {
         }
     }
 
-    /// Seals everything anew, or wraps the data keys under another key; where the task is cancelled meanwhile, the next
-    /// call finishes it.
+    /// Seals everything anew, or wraps the data keys under another key; the next call finishes what a cancelled one began.
     ///
     /// - Throws: ``TokenStoreError/Code/busy`` if another process is rekeying.
     public func rekey(
@@ -176,9 +174,7 @@ extension TokenStore {
 
     /// What commits of this process and of others change from now on; `for await` gives the task's thread back
     /// between them.
-    public func changes() async throws -> AsyncStream<StoreChange> {
-        try await changes(about: nil)
-    }
+    public func changes() async throws -> AsyncStream<StoreChange> { try await changes(about: nil) }
 
     /// The same of one account.
     package func changes(about account: Account.ID?) async throws -> AsyncStream<StoreChange> {

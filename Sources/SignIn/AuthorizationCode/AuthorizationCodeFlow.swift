@@ -80,8 +80,7 @@ public struct AuthorizationCodeFlow: Sendable {
             try AuthorizationRequest.check(request)
             let issuer = try await issuer(of: authority)
             let listener = try await RedirectListener(redirectURI, request.responseMode, pendingRedirect)
-            let sent: AuthorizationRequest
-            let code: Secret
+            let (sent, code): (AuthorizationRequest, Secret)
             do {
                 let place = listener?.redirectURI ?? redirectURI.text
                 sent = try self.request(request, at: authority, issuer, place, state: pendingRedirect.state)
