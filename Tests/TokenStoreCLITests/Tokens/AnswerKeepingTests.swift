@@ -2,6 +2,7 @@ import Database
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import OAuth
 import TestTraits
 import Testing
 
