@@ -6,10 +6,13 @@ import Testing
 /// Promise 13 for what is beside a database: a journal that somebody put there, and what another program's crash left.
 @Suite(.onWaitingThreads)
 struct PlantedJournalTests {
-    @Test(arguments: [
-        (["list"], 6), (["check"], 6), (["check", "--repair", "--dry-run"], 6), (["check", "--repair", "--yes"], 0),
-        (["use", "mara@example.net"], 6), (["purge", "--all", "--dry-run"], 0), (["purge", "--all", "--yes"], 0),
-    ])
+    @Test(
+        arguments: [
+            (["list"], 6), (["check"], 6), (["check", "--repair", "--dry-run"], 6),
+            (["check", "--repair", "--yes"], 0),
+            (["use", "mara@example.net"], 6), (["purge", "--all", "--dry-run"], 0), (["purge", "--all", "--yes"], 0),
+        ] as [([String], Int32)]
+    )
     func `no command deletes a file that a journal names`(command: [String], status: Int32) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
