@@ -250,8 +250,8 @@ extension Remedy {
     public static func moveKey(to source: String) -> Remedy {
         var remedy = Remedy(
             .moveKey,
-            "if nobody chose that source, the store may have been replaced, so restore a copy; else name no key source, "
-                + "or move the store to \(source)"
+            "restore a copy if nobody chose that source, as the store may have been replaced, and otherwise name no key "
+                + "source, or move the store to \(source)"
         )
         remedy.keySource = source
         return remedy

@@ -1,4 +1,5 @@
 public import OAuth
+import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

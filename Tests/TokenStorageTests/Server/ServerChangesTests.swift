@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
