@@ -26,12 +26,6 @@ struct CarriedPage {
 }
 
 extension StoreConnection {
-    /// A row on its way to another store; nil where it was altered and counts for nothing.
-    func carried(_ row: Row, of table: SealedTable) throws -> CarriedRow? {
-        guard table.whenAltered == .countsForNothing else { return try CarriedRow(row, of: table, by: self) }
-        return try intact { try CarriedRow(row, of: table, by: self) }
-    }
-
     /// Runs `body`, in which another store is written to as well, with all that it reads from one moment.
     ///
     /// Behind a pooler each of its transactions has a moment of its own: one that stayed open would keep the session

@@ -73,13 +73,12 @@ final class RowCopying {
         guard let first = page.accounts.first, let end = page.accounts.last else { return page }
         let range = (Value.integer(first.row.id), Value.integer(end.row.id))
         for (table, sql) in zip(Self.ownedTables, Self.ownedRows) {
-            let rows = try source.connection.all(sql, range.0, range.1) { try source.carried($0, of: table) }
-                .compactMap(\.self)
+            let rows = try source.connection.all(sql, range.0, range.1) { try CarriedRow($0, of: table, by: source) }
             if !rows.isEmpty { page.rows.append((table, rows)) }
         }
         page.attempts = try source.connection.all(Self.attempts, range.0, range.1) {
-            try source.carried($0, of: .refreshAttempt)
-        }.compactMap(\.self)
+            try CarriedRow($0, of: .refreshAttempt, by: source)
+        }
         return page
     }
 
@@ -189,8 +188,8 @@ final class RowCopying {
     /// are.
     private func copyMarkKey() throws {
         let keys = try source.connection.all(Self.markKeys, .integer(Int64.min)) {
-            try source.carried($0, of: .markKey)
-        }.compactMap(\.self)
+            try CarriedRow($0, of: .markKey, by: source)
+        }
         let mark = self.mark
         try target.write { session in
             guard let key = keys.first, try session.givesUpMarkKey(since: mark) else { return }
@@ -226,12 +225,10 @@ final class RowCopying {
         let ownTokens = try source.connection.all(Self.ownTokens) {
             try CarriedRow($0, of: .accessToken, by: source)
         }
-        // Without the key of marks nobody can tell whom a sign-out is of.
-        let hasMarks = try source.currentMarkKey() != nil
-        let tables = try Self.looseTables.filter { hasMarks || $0.table !== SealedTable.signOut }.map { loose in
+        let tables = try Self.looseTables.map { loose in
             let rows = try source.connection.all(loose.all, .integer(Int64.min)) {
-                try source.carried($0, of: loose.table)
-            }.compactMap(\.self)
+                try CarriedRow($0, of: loose.table, by: source)
+            }
             return (loose, rows)
         }
         return (ownTokens, tables, try events())
