@@ -52,7 +52,9 @@ struct AlteredRowTests {
     }
 
     private func count(_ table: String, in fixture: TestStore) throws -> Int64 {
-        let count = try fixture.store.withWriter { try $0.connection.integer(SQL("SELECT count(*) FROM \(table)")) }
+        let count = try fixture.store.withWriter { session in
+            try session.connection.prepare("SELECT count(*) FROM \(table)").first([]) { $0.integer(0) }
+        }
         return try #require(count)
     }
 
