@@ -41,9 +41,12 @@ extension TokenManager {
             let outcome = try await endSessions(of: account, ofClients: clients, known)
             await locks.release()
             return outcome
-        } catch {
+        } catch let error as TokenStoreError where [.unreachable, .busy].contains(error.code) {
             // A server that is away is not waited for once more; what is not given back ends by itself.
             Task { [locks] in await locks.release() }
+            throw error
+        } catch {
+            await locks.release()
             throw error
         }
     }

@@ -17,19 +17,20 @@ struct RevocationList {
 
     /// nil where there is none, or no certificate is looked at.
     init?(of address: ServerAddress, for host: ServerAddress.Host) {
-        guard !host.isSocket, address.settings["sslmode"] != "disable",
-            let path = address.settings["sslcrl"].flatMap({ $0.isEmpty ? nil : $0 }) ?? Self.own
-        else { return nil }
+        func setting(_ name: String) -> String? { address.settings[name].flatMap { $0.isEmpty ? nil : $0 } }
+        guard !host.isSocket, setting("sslmode") != "disable" else { return nil }
+        rootCertificate = setting("sslrootcert")
+        guard let path = setting("sslcrl") ?? Self.own(beside: rootCertificate) else { return nil }
         self.path = path
-        rootCertificate = address.settings["sslrootcert"]
     }
 
-    /// The list that libpq takes where none is named, if it is there.
-    private static var own: String? {
+    /// The list that libpq takes where none is named, if it is there: only beside a file of authorities.
+    private static func own(beside rootCertificate: String?) -> String? {
         let home = ProcessEnvironment.variable("HOME") ?? ProcessEnvironment.recordedHome
         guard ProcessEnvironment.variable("PGSSLCRLDIR") == nil, let home else { return nil }
         let path = home + "/.postgresql/root.crl"
-        return access(path, F_OK) == 0 ? path : nil
+        let root = rootCertificate ?? home + "/.postgresql/root.crt"
+        return root != "system" && access(root, F_OK) == 0 && access(path, F_OK) == 0 ? path : nil
     }
 
     /// Makes sure that `library` will look into it.

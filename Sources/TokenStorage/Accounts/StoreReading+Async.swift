@@ -73,7 +73,7 @@ extension StoreReading {
         try await reading { try $0.idTokens(of: account, client: client) }
     }
 
-    /// Looks at everything, until the task is cancelled.
+    /// Looks at everything, until the task is cancelled; a look at the pages of a file goes to its end.
     ///
     /// - Returns: what is wrong; empty if the store is sound.
     public func check(

@@ -199,7 +199,8 @@ extension MSALCacheImporter {
             age: age,
             by: time?.imported,
             account: account,
-            &refreshTokens
+            &refreshTokens,
+            &refreshedTokens
         )
         // One that is not the person's session, such as a token on behalf of them, signs nobody in.
         if let row, try session.isOrdinaryRefreshToken(row, account: account) {

@@ -34,6 +34,7 @@ struct MSALCacheImporter {
     /// The tokens of accounts that have many.
     var accessTokens = TokenIndex()
     var refreshTokens = TokenIndex()
+    var refreshedTokens = RefreshedTokens()
 
     /// The tenants that ID tokens are of.
     var described: [DescribedTenant] = []

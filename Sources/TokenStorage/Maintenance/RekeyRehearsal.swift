@@ -30,10 +30,10 @@ extension StoreReading {
     /// How many rows had been altered outside the program, so that a rekey would seal nothing of them anew.
     ///
     /// - Throws: ``TokenStoreError/Code/damaged`` for those that would keep it from its end.
-    package func rehearseResealing() throws -> Int {
+    package func rehearseResealing(progress: TokenStore.ProgressHandler? = nil) throws -> Int {
         try read { session in
             try session.readLong(of: connections) {
-                let altered = try session.alteredRows()
+                let altered = try session.alteredRows(progress)
                 try altered.requireNoneKept(in: session)
                 return altered.givenUp
             }

@@ -58,29 +58,38 @@ struct AlteredRows {
         let place = first.place + (account.map { " of the account \($0.homeAccountID)" } ?? "")
         let others = kept > 1 ? ", and \(kept - 1) other \(kept > 2 ? "rows do" : "row does") not either" : ""
         throw TokenStoreError.damaged(
-            "\(place) does not open\(others), and the old data key stays as long as that is there",
-            session.connection.isServer && account != nil ? Self.purge : .repair
+            "\(place) does not open\(others), and the old data key stays until that is gone and a rekey has ended",
+            !session.connection.isServer ? .repair : account != nil ? Self.purge : Self.restore
         )
     }
 
     private static let purge = Remedy(
         .correctArgument,
-        "purge the account, and sign in again, or restore the database to a moment before the damage"
+        "purge the account, sign in again and rekey once more, or restore the database to a moment before the damage"
+    )
+
+    private static let restore = Remedy(
+        .restore,
+        "restore the database to a moment before the damage, or have the row deleted in SQL and rekey once more"
     )
 }
 
 extension StoreConnection {
     /// The rows that do not open.
-    func alteredRows() throws -> AlteredRows {
+    func alteredRows(_ progress: TokenStore.ProgressHandler?) throws -> AlteredRows {
         var altered = AlteredRows()
+        let total = try progress.flatMap { _ in try rowCount(SealedTable.all) }
+        let rows = RowProgress(progress, total: total, unit: "rows")
         for table in SealedTable.all {
             try connection.walk(table.everyRow) { row in
                 let opened: Void? = try intact {
                     for index in table.sealed.indices { _ = try openIfPresent(row, of: table, index) }
                 }
                 if opened == nil { altered.add(row, of: table) }
+                try rows.advance()
             }
         }
+        try rows.end()
         return altered
     }
 }

@@ -85,7 +85,8 @@ extension StoreConnection {
             step: 1
         )
         for table in SealedTable.all {
-            var last = RowPlace(owner: connection.isServer ? -1 : 0, row: 0)
+            // Whoever writes rows may have given one any id.
+            var last = RowPlace(owner: connection.isServer ? -1 : 0, row: .min)
             while true {
                 var counted = ResealedBatch()
                 let batch = try write {
@@ -169,7 +170,11 @@ extension StoreConnection {
             // A proof that is missing was not asked for by the format that the values are sealed in.
             return row.isNull(column) ? index == 0 : Sealer.keyID(of: row.bytes(column)) != sealer.keyID
         }
-        guard isStale else { return nil }
+        guard isStale else {
+            // One that names the new key need not be sealed under it.
+            for index in table.sealed.indices { _ = try openIfPresent(row, of: table, index) }
+            return nil
+        }
         return try table.sealed.indices.map { index in
             let value = try openIfPresent(row, of: table, index)
             guard let secret = value ?? (index == 0 ? table.absentProof : nil) else { return .null }

@@ -23,7 +23,8 @@ extension StoreConnection {
         age: ImportedAge?,
         by time: Int64? = nil,
         account: Int64,
-        _ index: inout TokenIndex
+        _ index: inout TokenIndex,
+        _ refreshed: inout RefreshedTokens
     ) throws -> Int64? {
         if index.count(account) { try fill(&index, account) }
         let identity = token.identity(TokenVariant(of: token.extra))
@@ -36,6 +37,11 @@ extension StoreConnection {
             }
             : storedRefreshToken(like: token, identity, account: account)
         guard let known else {
+            let later = try refreshedTokens(like: token, account: account, &refreshed).filter { found in
+                found.intact.map { $0.isOfOneSession(as: token) && !$0.isOlder(than: token, age, by: time) } ?? false
+            }
+            // The answer to a refresh named another scope than the document, whose token is spent since.
+            guard try later.allSatisfy({ try hasEnded($0, account: account) }) else { return nil }
             let id = try writeRefreshToken(token, account: account, id: nil, generation: 0)
             index.set(id, of: account, identity)
             return id
@@ -47,15 +53,9 @@ extension StoreConnection {
         }
         if stored.secret == token.secret {
             if stored.modifiedAt > token.modifiedAt { return nil }
-        } else if try !hasEnded(known.id, stored.secret, generation: known.generation, account: account) {
+        } else if try !hasEnded(known, account: account) {
             // One that the issuer has spent may end the session when it is used again.
-            let isTold =
-                stored.modifiedAt > 0 && token.modifiedAt > 0 && stored.modifiedAt != token.modifiedAt
-            // A refresh may have brought another one since, and no ID token.
-            let isLater = stored.modifiedAt == 0 || time.map { $0 > stored.modifiedAt } ?? false
-            let isNewer =
-                if age == nil || isTold { stored.modifiedAt < token.modifiedAt } else { age == .newer && isLater }
-            guard isNewer else { return nil }
+            guard stored.isOlder(than: token, age, by: time) else { return nil }
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
@@ -63,6 +63,41 @@ extension StoreConnection {
         if isSame, stored.extra == merged.extra { return nil }
         try writeRefreshToken(merged, account: account, id: known.id, generation: next)
         return known.id
+    }
+
+    /// The tokens of an imported one's client that were refreshed since they were stored, newest first.
+    ///
+    /// Microsoft's clouds do not spend refresh tokens, and the scope of one stays what it was.
+    private func refreshedTokens(
+        like token: RefreshTokenRow,
+        account: Int64,
+        _ refreshed: inout RefreshedTokens
+    ) throws -> [KnownRefreshToken] {
+        guard !newAccounts.contains(account), !Cloud.contains(token.environment) else { return [] }
+        let place = RefreshedTokens.Place(token, account: account)
+        if let known = refreshed.tokens[place] { return known }
+        let known = try connection.all(
+            Self.refreshedTokensOfClient,
+            .integer(account),
+            .text(token.clientID.folded),
+            .text(token.environment),
+            .optional(token.familyID)
+        ) { try knownRefreshToken($0) }
+        refreshed.tokens[place] = known
+        return known
+    }
+
+    private static let refreshedTokensOfClient = SQL { dialect in
+        SealedTable.refreshToken.selection + """
+            WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.environment = ?3
+                AND \(dialect.same("t.family_id", "?4")) AND t.generation > 0
+            ORDER BY t.modified_at DESC, t.id LIMIT 16
+            """
+    }
+
+    private func hasEnded(_ known: KnownRefreshToken, account: Int64) throws -> Bool {
+        guard let stored = known.intact else { return false }
+        return try hasEnded(known.id, stored.secret, generation: known.generation, account: account)
     }
 
     /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
@@ -168,6 +203,23 @@ extension StoreConnection {
     }
 }
 
+/// The refresh tokens, by their clients, that were refreshed before a document came; read once.
+struct RefreshedTokens {
+    fileprivate struct Place: Hashable {
+        let account: Int64
+        let client: String
+        let environment: String
+        let family: String?
+
+        init(_ token: RefreshTokenRow, account: Int64) {
+            self.account = account
+            (client, environment, family) = (token.clientID.folded, token.environment, token.familyID)
+        }
+    }
+
+    fileprivate var tokens: [Place: [KnownRefreshToken]] = [:]
+}
+
 /// A refresh token that the store had before an entry of a document.
 private struct KnownRefreshToken {
     let id: Int64
@@ -180,6 +232,23 @@ private struct KnownRefreshToken {
 }
 
 extension RefreshTokenRow {
+    /// Whether a document's token, of the same client, may be of the session that this one is of: a scope that is not
+    /// named may be any.
+    fileprivate func isOfOneSession(as token: RefreshTokenRow) -> Bool {
+        guard TokenVariant(of: extra).text == TokenVariant(of: token.extra).text else { return false }
+        guard let target, let other = token.target else { return true }
+        return Scope(target).intersects(Scope(other))
+    }
+
+    /// Whether a document's token is newer, by its time or the `age` of what stands beside it.
+    fileprivate func isOlder(than token: RefreshTokenRow, _ age: ImportedAge?, by time: Int64?) -> Bool {
+        let isTold = modifiedAt > 0 && token.modifiedAt > 0 && modifiedAt != token.modifiedAt
+        guard age != nil, !isTold else { return modifiedAt < token.modifiedAt }
+        // A refresh may have brought another one since, and no ID token.
+        let isLater = modifiedAt == 0 || time.map { $0 > modifiedAt } ?? false
+        return age == .newer && isLater
+    }
+
     /// What makes two imported tokens of one account and a partition the same.
     fileprivate func identity(_ variant: TokenVariant) -> [String] {
         // The last one counts without regard to case, and these do not.

@@ -157,7 +157,12 @@ struct RekeyCommand: ParsableCommand {
                 try store.requireWritable()
                 if leaked, let key = arguments.key { try store.requireOtherKey(from: key) }
                 source = try source ?? store.status().keySource
-                if isSealing { altered = try store.rehearseResealing() }
+                if isSealing {
+                    let progress = ProgressLine("checking", console) { _ in
+                        ("nothing is changed", advice: "run it again")
+                    }
+                    altered = try progress.showing { try store.rehearseResealing(progress: $0) }
+                }
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             // A rekey migrates it.

@@ -35,7 +35,9 @@ extension Remedy {
         case .restrictAccess, .takeOwnership, .createDirectory: systemCommand ?? advice
         case .changeKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? "\(advice) with \(keyOption)"
         case .provideKey: keySource.map { "\(advice), such as \(keyOption) \($0)" } ?? advice
-        case .moveKey where keyOption != "--key": "leave \(keyOption) out"
+        case .moveKey where keyOption != "--key":
+            "if you did not choose that source, somebody may have replaced the store: do not go on, and restore a backup; "
+                + "if you did, leave \(keyOption) out"
         case .moveKey:
             keySource.map {
                 "if you did not choose that source, somebody may have replaced the store: do not sign in, and restore a "

@@ -151,4 +151,24 @@ struct AlteredRowTests {
         #expect(try count("data_key", in: fixture) == 1)
         #expect(try fixture.store.check() == [])
     }
+
+    /// A row of an id that no row has, and one whose seal names the next data key.
+    @Test(
+        .aboutFiles("the key of a server's rows is another, and so are its data keys"),
+        arguments: [
+            "UPDATE refresh_token SET id = -id WHERE account_id = ?1",
+            "UPDATE refresh_token SET secret = CAST(substr(secret, 1, 4) || x'02' || substr(secret, 6) AS BLOB) "
+                + "WHERE account_id = ?1",
+        ]
+    )
+    func `no altered token is passed over, and the key stays that opens it`(statement: String) throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn())
+        try signInOther(to: fixture)
+        let row = try fixture.store.withWriter { try $0.accountRow(Self.other) }
+        try run(statement, .integer(try #require(row)), in: fixture)
+        expectError(.damaged) { _ = try fixture.store.rehearseResealing() }
+        expectError(.damaged) { _ = try fixture.store.rekey() }
+        #expect(try count("data_key", in: fixture) == 2)
+    }
 }

@@ -60,7 +60,7 @@ extension HintTests {
             filled,
             "TOKENSTORE_KEY=$(openssl rand -base64 32) tokenstore rekey --current-key environment",
             7,
-            "leave --current-key out",
+            "do not go on, and restore a backup; if you did, leave --current-key out",
             then: "tokenstore rekey"
         ),
         .init(
