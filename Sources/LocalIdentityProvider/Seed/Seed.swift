@@ -16,7 +16,7 @@ package struct Seed: Codable, Sendable {
         try requireOneOfEachName()
     }
 
-    /// Of two with one name, a request finds only one, and which is not for whoever wrote the seed to see.
+    /// Of two with one name a request finds only one, and the seed does not show which.
     private func requireOneOfEachName() throws {
         for (index, tenant) in tenants.enumerated() {
             for name in [tenant.id, tenant.domain] where tenants[..<index].contains(where: { $0.isNamed(name) }) {

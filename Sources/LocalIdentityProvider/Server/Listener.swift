@@ -55,7 +55,7 @@ struct Listener: Sendable {
             guard let port = try await ports.next() else { throw StartError.bind("the server at \(host) ended") }
             self.port = port
         } catch {
-            // Whoever no longer waits for the port does not leave a server behind.
+            // A caller that stops waiting for the port leaves no server behind.
             task.cancel()
             _ = await task.result
             throw error

@@ -97,7 +97,7 @@ final class SealedTable: Sendable {
         /// away.
         case isRefused
 
-        /// It is refused, and may hold what nobody else has: a rekey keeps it, with the data key that it names.
+        /// It is refused, and may hold what is stored nowhere else: a rekey keeps it, with the data key that it names.
         case isKept
     }
 

@@ -28,7 +28,7 @@ struct AlteredRows {
     /// How many count for nothing, or keep nothing sealed: no data key has to stay for them.
     var givenUp = 0
 
-    /// How many may hold what nobody else has.
+    /// How many may hold what is stored nowhere else.
     private var kept = 0
 
     /// The first of those, and the account that a row of a token is of.

@@ -85,7 +85,7 @@ extension StoreConnection {
             step: 1
         )
         for table in SealedTable.all {
-            // Whoever writes rows may have given one any id.
+            // A row that was altered may have any id.
             var last = RowPlace(owner: connection.isServer ? -1 : 0, row: .min)
             while true {
                 var counted = ResealedBatch()
