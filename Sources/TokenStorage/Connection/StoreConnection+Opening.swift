@@ -68,6 +68,11 @@ extension StoreConnection {
         return nil
     }
 
+    /// Opens all sealed columns of a row, in the order of the table's definition; those that are absent are nil.
+    func openAll(_ row: Row, of table: SealedTable) throws -> [Secret?] {
+        try table.sealed.indices.map { try openIfPresent(row, of: table, $0) }
+    }
+
     /// Makes sure that the clear columns of a row are those that the program wrote.
     ///
     /// Without the key this is not known; rows can still be counted and deleted.

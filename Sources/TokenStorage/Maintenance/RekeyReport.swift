@@ -82,10 +82,7 @@ extension StoreConnection {
         let rows = RowProgress(progress, total: total, unit: "rows")
         for table in SealedTable.all {
             try connection.walk(table.everyRow) { row in
-                let opened: Void? = try intact {
-                    for index in table.sealed.indices { _ = try openIfPresent(row, of: table, index) }
-                }
-                if opened == nil { altered.add(row, of: table) }
+                if try intact({ try openAll(row, of: table) }) == nil { altered.add(row, of: table) }
                 try rows.advance()
             }
         }

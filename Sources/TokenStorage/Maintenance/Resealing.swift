@@ -170,13 +170,10 @@ extension StoreConnection {
             // A proof that is missing was not asked for by the format that the values are sealed in.
             return row.isNull(column) ? index == 0 : Sealer.keyID(of: row.bytes(column)) != sealer.keyID
         }
-        guard isStale else {
-            // One that names the new key need not be sealed under it.
-            for index in table.sealed.indices { _ = try openIfPresent(row, of: table, index) }
-            return nil
-        }
-        return try table.sealed.indices.map { index in
-            let value = try openIfPresent(row, of: table, index)
+        // A value may name the current key and not be sealed under it.
+        let opened = try openAll(row, of: table)
+        guard isStale else { return nil }
+        return try opened.enumerated().map { index, value in
             guard let secret = value ?? (index == 0 ? table.absentProof : nil) else { return .null }
             return .blob(try seal(secret, of: row, in: table, index, under: sealer))
         }
@@ -224,7 +221,7 @@ extension StoreConnection {
         try write {
             var opened: [Int64: [Secret?]] = [:]
             try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
-                opened[row.integer(0)] = try table.sealed.indices.map { try openIfPresent(row, of: table, $0) }
+                opened[row.integer(0)] = try openAll(row, of: table)
                 return true
             }
             try connection.execute("UPDATE \(name) SET \(assignments)")

@@ -13,7 +13,7 @@ struct CarriedRow {
     init(_ row: Row, of table: SealedTable, by session: StoreConnection) throws {
         (id, owner) = (row.integer(0), row.integer(1))
         clear = table.clear.map { row.value(table[$0]) }
-        sealed = try table.sealed.indices.map { try session.openIfPresent(row, of: table, $0) }
+        sealed = try session.openAll(row, of: table)
         derived = table.derived.map { row.value(table[$0]) }
     }
 }
