@@ -21,9 +21,8 @@ struct StoreFile {
         try refuseUnknownFileSystem()
         try LogState.requireRegularFiles(at: path)
         let connection = try Connection(path: path.database, mode: .readWrite, busyTimeout: timeout)
-        // Before the first statement, at which SQLite plays a journal back, and takes in a log.
         try refuseOther(connection)
-        try refuseJournal(connection)
+        if path.hasJournal { throw journalRefusal(connection) }
         prepareIndex(of: path.database)
         connection.keepLogFiles()
         try Self.configure(connection)
@@ -46,7 +45,10 @@ struct StoreFile {
         let beside = LogState(path)
         let mode = try beside.inspectionMode(at: path)
         let connection = try Connection(path: path.database, mode: mode, busyTimeout: timeout)
-        try refuseJournal(connection)
+        if path.hasJournal {
+            try refuseOther(connection)
+            throw journalRefusal(connection)
+        }
         try Self.configure(connection)
         return (connection, mode, beside)
     }

@@ -106,35 +106,3 @@ extension StoreFiles {
         return false
     }
 }
-
-extension StoreFile {
-    /// Refuses a database of another program: its log and its journal are for that program to take in.
-    ///
-    /// A store whose first page is damaged is not one, as far as another page shows that.
-    func refuseOther(_ connection: Connection) throws {
-        guard FileSigns.namesOther(connection), !showsStore else { return }
-        throw StoreHeader.otherDatabase(path)
-    }
-
-    /// Refuses a rollback journal, which no store has.
-    ///
-    /// Beside a database with a write-ahead log it is another's. Where the database was taken out of that mode, a repair
-    /// plays the journal back, into a copy.
-    func refuseJournal(_ connection: Connection) throws {
-        guard path.hasJournal else { return }
-        try refuseOther(connection)
-        guard connection.bytes(at: 18, count: 2) != [2, 2] else { throw StoreFiles.inTheWay(path.journal) }
-        guard showsStore else {
-            throw TokenStoreError.damaged("\(path.database) is not a token store", .setAside(path.database))
-        }
-        throw TokenStoreError.withoutLogMode(path)
-    }
-
-    private var showsStore: Bool { FileSigns(of: path.database, keyID: nil)?.isDatabase ?? false }
-}
-
-extension TokenStoreError {
-    static func withoutLogMode(_ path: StorePath) -> TokenStoreError {
-        damaged("\(path.database) is in no write-ahead-log mode and so not as this program left it", .repair)
-    }
-}
