@@ -116,8 +116,7 @@ struct StoreFile {
 
     /// Copies a file, and `end` behind it, to a new one that only its owner may use.
     func copy(_ source: String, to target: String, endingIn end: [UInt8] = []) throws {
-        let input = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard input >= 0 else { throw Self.failure("opened", source) }
+        let input = try Self.reading(source)
         defer { close(input) }
         let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard output >= 0 else { throw Self.failure("created", target) }
@@ -169,9 +168,9 @@ struct StoreFile {
     /// Whether two files hold the same bytes.
     func isSame(_ one: String, _ other: String) throws -> Bool {
         guard FileStatus(one)?.size == FileStatus(other)?.size else { return false }
-        let first = try StoreFile.reading(one)
+        let first = try Self.reading(one)
         defer { close(first) }
-        let second = try StoreFile.reading(other)
+        let second = try Self.reading(other)
         defer { close(second) }
         var (left, right) = ([UInt8](repeating: 0, count: 1 << 16), [UInt8](repeating: 0, count: 1 << 16))
         var offset: off_t = 0

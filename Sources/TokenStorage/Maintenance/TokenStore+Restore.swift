@@ -122,8 +122,7 @@ private struct Restoration {
         guard !FileStatus.isAbsent(path.directory) else { return }
         let permissions = FilePermissions(path: path, isInspection: false)
         try permissions.checkDirectory(mayBeEmpty: true)
-        try StoreFiles(path).requireCompanions(of: path.database)
-        guard !path.hasJournal else { throw StoreFiles.inTheWay(path.journal) }
+        try StoreFiles(path).requireOwnLeftovers()
         guard try isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
         try permissions.checkDatabase(mayBeEmpty: true)
         guard let size = FileStatus(path.database)?.size, size > 0 else { return }

@@ -56,6 +56,12 @@ struct FileSigns {
         start.starts(with: [0x37, 0x7F, 0x06, 0x82]) || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
     }
 
+    /// Whether these four bytes may be the size of a sector or a page: SQLite takes powers of two.
+    static func isSize(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let size = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return (512...65_536).contains(size) && size.nonzeroBitCount == 1
+    }
+
     /// Whether the first page of a regular file names this program.
     static func namesProgram(_ file: String) -> Bool {
         open(file)?.bytes(at: 0, count: headerSize).map(namesProgram) ?? false

@@ -107,7 +107,6 @@ struct LogState: Equatable {
     /// Whether a log that begins so is one of SQLite's.
     private static func isHeader(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == headerSize else { return false }
-        let pageSize = bytes[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return FileSigns.isLog(bytes) && (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1
+        return FileSigns.isLog(bytes) && FileSigns.isSize(bytes[8..<12])
     }
 }

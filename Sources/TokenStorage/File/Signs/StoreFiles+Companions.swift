@@ -33,7 +33,8 @@ extension StoreFiles {
         unlink(path.sharedMemory)
     }
 
-    private func requireOwnLeftovers() throws(TokenStoreError) {
+    /// Requires that what is left beside the name of the database is SQLite's, and no journal.
+    func requireOwnLeftovers() throws(TokenStoreError) {
         try requireCompanions(of: path.database)
         guard !path.hasJournal else { throw Self.inTheWay(path.journal) }
     }
@@ -87,9 +88,7 @@ extension StoreFiles {
     private static func isJournal(_ start: [UInt8]) -> Bool {
         if start.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]) { return true }
         guard start.count >= 28, start.prefix(12).allSatisfy({ $0 == 0 }) else { return false }
-        func number(at offset: Int) -> UInt32 { start[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        let sizes = [number(at: 20), number(at: 24)]
-        return sizes.allSatisfy { (512...65_536).contains($0) && $0.nonzeroBitCount == 1 }
+        return FileSigns.isSize(start[20..<24]) && FileSigns.isSize(start[24..<28])
     }
 
     /// Whether `id` is anywhere in a file.
