@@ -43,11 +43,7 @@ extension Connection {
     /// Calls `body` with each row, in order.
     @inlinable package func forEach(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Void) throws {
         switch engine {
-        case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                try body(.file($0))
-                return true
-            }
+        case .file(let connection): try connection.statement(sql).forEachRow(values) { try body(.file($0)) }
         case .server(let connection): try connection.forEach(sql, values) { try body(.server($0)) }
         }
     }
@@ -58,11 +54,7 @@ extension Connection {
 
     @inlinable package func forEach(_ sql: SQL, _ values: [Value], body: (Row) throws -> Void) throws {
         switch engine {
-        case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                try body(.file($0))
-                return true
-            }
+        case .file(let connection): try connection.statement(sql).forEachRow(values) { try body(.file($0)) }
         case .server(let connection): try connection.forEach(sql, values) { try body(.server($0)) }
         }
     }
@@ -73,11 +65,7 @@ extension Connection {
     /// meanwhile.
     package func walk(_ sql: SQL, _ values: Value..., body: (Row) throws -> Void) throws {
         switch engine {
-        case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                try body(.file($0))
-                return true
-            }
+        case .file(let connection): try connection.statement(sql).forEachRow(values) { try body(.file($0)) }
         case .server(let connection):
             func visit(_ row: PostgreSQL.Row) throws { try body(.server(row)) }
             try connection.forEachPage(sql, values) { try $0.forEach(visit) }
@@ -93,10 +81,7 @@ extension Connection {
         var results: [Result] = []
         switch engine {
         case .file(let connection):
-            try connection.statement(sql).forEach(values) {
-                results.append(try body(.file($0)))
-                return true
-            }
+            try connection.statement(sql).forEachRow(values) { results.append(try body(.file($0))) }
         case .server(let connection): try connection.forEach(sql, values) { results.append(try body(.server($0))) }
         }
         return results
@@ -216,6 +201,25 @@ package enum Statement {
         case .file(let statement): try statement.forEach(values) { try body(.file($0)) }
         case .server(let statement): try statement.forEach(values) { try body(.server($0)) }
         }
+    }
+
+    /// Runs the statement and calls `body` with each row.
+    @inlinable package func forEachRow(_ values: [Value], _ body: (Row) throws -> Void) throws {
+        switch self {
+        case .file(let statement): try statement.forEachRow(values) { try body(.file($0)) }
+        case .server(let statement):
+            try statement.forEach(values) {
+                try body(.server($0))
+                return true
+            }
+        }
+    }
+
+    /// Runs the statement and returns what `body` makes of each row.
+    package func all<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> [Result] {
+        var results: [Result] = []
+        try forEachRow(values) { results.append(try body($0)) }
+        return results
     }
 
     /// Calls `body` with the first columns of the rows, some hundred numbers at a time, until it returns false.

@@ -46,11 +46,7 @@ extension Connection {
     }
 
     private func problems(_ check: String) throws -> [String] {
-        var lines: [String] = []
-        try prepare(check).forEach([]) {
-            lines.append($0.text(0))
-            return true
-        }
+        let lines = try prepare(check).all([]) { $0.text(0) }
         if lines == ["ok"] { return [] }
         // The first problem of a file comes on a second line, below its name.
         return lines.map { $0.split(separator: "\n").filter { !$0.hasPrefix("***") }.joined(separator: ", ") }

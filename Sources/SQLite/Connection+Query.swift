@@ -11,22 +11,14 @@ extension Connection {
 
     /// Calls `body` with each row, in order.
     @inlinable package func forEach(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Void) throws {
-        try statement(sql).forEach(values) {
-            try body($0)
-            return true
-        }
+        try statement(sql).forEachRow(values, body)
     }
 
     /// What `body` makes of each row, in order.
     @inlinable package func all<Result>(_ sql: StaticString, _ values: Value..., body: (Row) throws -> Result) throws
         -> [Result]
     {
-        var results: [Result] = []
-        try statement(sql).forEach(values) {
-            results.append(try body($0))
-            return true
-        }
-        return results
+        try statement(sql).all(values, body)
     }
 
     /// What `body` makes of the first row, or nil if there is none.
@@ -49,12 +41,7 @@ extension Connection {
 extension Connection {
     @inlinable package func all<Result>(_ sql: SQL, _ values: Value..., body: (Row) throws -> Result) throws -> [Result]
     {
-        var results: [Result] = []
-        try statement(sql).forEach(values) {
-            results.append(try body($0))
-            return true
-        }
-        return results
+        try statement(sql).all(values, body)
     }
 }
 

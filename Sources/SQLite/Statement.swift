@@ -36,6 +36,23 @@ package final class Statement {
         }
     }
 
+    /// Runs the statement and calls `body` with each row.
+    @inlinable
+    package func forEachRow(_ values: [Value], _ body: (Row) throws -> Void) throws {
+        try withBound(values) {
+            let row = Row(statement: handle)
+            while try step() { try body(row) }
+        }
+    }
+
+    /// Runs the statement and returns what `body` makes of each row.
+    @inlinable
+    package func all<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> [Result] {
+        var results: [Result] = []
+        try forEachRow(values) { results.append(try body($0)) }
+        return results
+    }
+
     /// Runs the statement and returns what `body` makes of the first row.
     @inlinable
     package func first<Result>(_ values: [Value], _ body: (Row) throws -> Result) throws -> Result? {
