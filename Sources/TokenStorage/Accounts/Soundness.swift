@@ -74,9 +74,8 @@ extension StoreConnection {
         )
         return try scanned {
             var counts: [Int64: Int64] = [:]
-            try statement.forEach([.integer(wanted.min() ?? 0), .integer(wanted.max() ?? 0)]) {
+            try statement.forEachRow([.integer(wanted.min() ?? 0), .integer(wanted.max() ?? 0)]) {
                 if wanted.contains($0.integer(0)) { counts[$0.integer(0)] = $0.integer(1) }
-                return true
             }
             return counts
         } ?? [:]

@@ -202,9 +202,7 @@ extension StoreConnection {
     fileprivate func deleteEverything(_ progress: TokenStore.ProgressHandler?) throws {
         // A sign-in locks its account first, and so waits until everything is gone.
         if connection.isServer { try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE") }
-        let counts = try Self.contents.map { table in
-            try connection.prepare("SELECT count(*) FROM \(table)").first([]) { Int(count: $0.integer(0)) } ?? 0
-        }
+        let counts = try Self.contents.map(connection.rowCount)
         let rows = RowProgress(progress, total: counts.reduce(0, +), unit: "rows")
         try rows.start()
         try connection.withoutOverwriting {

@@ -59,16 +59,18 @@ extension Int {
     init(count: Int64) { self = Int(Swift.min(Swift.max(count, 0), 1 << 40)) }
 }
 
+extension Connection {
+    /// How many rows a table has.
+    func rowCount(of table: String) throws -> Int {
+        try prepare("SELECT count(*) FROM \(table)").first([]) { Int(count: $0.integer(0)) } ?? 0
+    }
+}
+
 extension StoreConnection {
     /// How many rows some tables have together; nil where one of them is damaged.
     func rowCount(_ tables: [SealedTable]) throws -> Int? {
         do {
-            return try tables.reduce(0) { count, table in
-                let rows = try connection.prepare("SELECT count(*) FROM \(table.name)").first([]) {
-                    Int(count: $0.integer(0))
-                }
-                return count + (rows ?? 0)
-            }
+            return try tables.reduce(0) { try $0 + connection.rowCount(of: $1.name) }
         } catch let error as SQLiteError where error.code.primary == .corrupt {
             return nil
         }

@@ -198,13 +198,10 @@ extension StoreConnection {
         try connection.run("UPDATE account_tag SET name_hash = randomblob(40)")
         try connection.run("UPDATE foreign_entry SET identity = randomblob(40)")
         for table in [SealedTable.accountTag, .idToken, .refreshToken, .foreignEntry] {
-            var rows: [(row: Int64, account: Int64)] = []
             let account = table.isOwned ? "account_id" : "0"
             // Of two entries of one identity the newer one stays.
-            try connection.prepare("SELECT id, \(account) FROM \(table.name) ORDER BY id DESC").forEach([]) { row in
-                rows.append((row.integer(0), row.integer(1)))
-                return true
-            }
+            let rows = try connection.prepare("SELECT id, \(account) FROM \(table.name) ORDER BY id DESC")
+                .all([]) { ($0.integer(0), $0.integer(1)) }
             for (row, account) in rows { try rehash(row, of: account, in: table) }
         }
         for row in try eventsOfOthers() {
@@ -220,21 +217,17 @@ extension StoreConnection {
         }
         try write {
             var opened: [Int64: [Secret?]] = [:]
-            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
-                opened[row.integer(0)] = try openAll(row, of: table)
-                return true
-            }
+            let rows = try connection.prepare(table.selection(after: "?1"))
+            try rows.forEachRow([.integer(Int64.min)]) { opened[$0.integer(0)] = try openAll($0, of: table) }
             try connection.execute("UPDATE \(name) SET \(assignments)")
-            var values: [[Value]] = []
-            try connection.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            let values = try rows.all([.integer(Int64.min)]) { row in
                 let secrets = opened[row.integer(0)] ?? []
                 let boxes = try secrets.enumerated().map { index, secret -> Value in
                     guard let secret else { return .null }
                     return .blob(try seal(secret, of: row, in: table, index, under: currentSealer()))
                 }
                 let owner = row.integer(table.ownerOnServers ?? 1)
-                values.append(table.resealing(row.integer(0), of: owner, with: boxes, on: connection.dialect))
-                return true
+                return table.resealing(row.integer(0), of: owner, with: boxes, on: connection.dialect)
             }
             for row in values { try connection.run(table.reseal, row) }
             try beforeCommit()

@@ -56,10 +56,7 @@ struct TableReader {
 
     private func run(_ statement: Statement, _ values: [Value], _ body: ([Value]) -> Void) -> Bool {
         do {
-            try statement.forEach(values) { row in
-                body((0..<row.columnCount).map { row.value($0) })
-                return true
-            }
+            try statement.forEachRow(values) { row in body((0..<row.columnCount).map { row.value($0) }) }
             return true
         } catch {
             // Damage is what this looks for: the caller goes on around it.

@@ -57,8 +57,7 @@ struct TableSalvage {
     /// How many rows of each table were saved.
     func saved() throws -> [RepairReport.SavedRows] {
         try fresh.tables().map { table in
-            let rows = try fresh.prepare("SELECT count(*) FROM \(table)").first([]) { Int($0.integer(0)) }
-            return RepairReport.SavedRows(table: table, rows: rows ?? 0)
+            RepairReport.SavedRows(table: table, rows: try fresh.rowCount(of: table))
         }
     }
 
@@ -203,7 +202,7 @@ struct TableSalvage {
         for table in SealedTable.all {
             var unreadable: [Int64] = []
             var bare: [(row: Int64, proof: Secret)] = []
-            try fresh.prepare(table.selection(after: "?1")).forEach([.integer(Int64.min)]) { row in
+            try fresh.prepare(table.selection(after: "?1")).forEachRow([.integer(Int64.min)]) { row in
                 // A row without its proof is nothing; without the fields that are not known here it still is one. Not so
                 // a refresh token, as they may say that it is no session.
                 let isWhole = try table.sealed.count == 1 || session.opens(row, of: table, 1)
@@ -212,7 +211,6 @@ struct TableSalvage {
                 } else if !isWhole {
                     bare.append((row.integer(0), try session.open(row, of: table)))
                 }
-                return true
             }
             for (row, proof) in bare { try session.write(proof, ofBare: row, in: table) }
             for row in unreadable {
@@ -255,14 +253,7 @@ extension Connection {
         }
     }
 
-    private func names(_ sql: String) throws -> [String] {
-        var names: [String] = []
-        try prepare(sql).forEach([]) { row in
-            names.append(row.text(0))
-            return true
-        }
-        return names
-    }
+    private func names(_ sql: String) throws -> [String] { try prepare(sql).all([]) { $0.text(0) } }
 }
 
 extension StoreConnection {

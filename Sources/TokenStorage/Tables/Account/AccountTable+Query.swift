@@ -246,11 +246,7 @@ extension StoreConnection {
         let statement = try connection.prepare(
             "SELECT a.id FROM account a WHERE \(query.condition) AND a.id IN (\(places))"
         )
-        var found: Set<Int64> = []
-        try statement.forEach(query.values + rows.map(Value.integer)) {
-            found.insert($0.integer(0))
-            return true
-        }
+        let found = Set(try statement.all(query.values + rows.map(Value.integer)) { $0.integer(0) })
         if query.opensTokens { for row in found { try askAheadForIDTokens(row) } }
         return try rows.filter { try found.contains($0) && meets(query, account: $0) }
     }
