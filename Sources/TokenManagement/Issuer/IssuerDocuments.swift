@@ -61,10 +61,8 @@ package struct IssuerDocuments: Sendable {
             if let metadata = try await keptMetadata() { return metadata.document }
             return try await fetchedMetadata().document
         }
-        // Another authority may have this address and other endpoints that it takes.
-        let metadata = try IssuerMetadata(document)
-        try authority.check(metadata)
-        return metadata
+        // The fetch may have been for another authority with this address, which accepts other endpoints.
+        return try checked(document)
     }
 
     /// One of the endpoints that an issuer need not have; nil if it publishes none.
@@ -89,13 +87,13 @@ package struct IssuerDocuments: Sendable {
     /// Stored metadata is checked again: the file may be older than this program's list of clouds.
     private func keptMetadata() async throws -> IssuerMetadata? {
         guard let document = try await kept(authority.url) else { return nil }
-        do {
-            let metadata = try IssuerMetadata(document)
-            try authority.check(metadata)
-            return metadata
-        } catch {
-            return nil
-        }
+        return try? checked(document)
+    }
+
+    private func checked(_ document: JSONValue.Object) throws -> IssuerMetadata {
+        let metadata = try IssuerMetadata(document)
+        try authority.check(metadata)
+        return metadata
     }
 
     func kept(_ url: String) async throws -> JSONValue.Object? {

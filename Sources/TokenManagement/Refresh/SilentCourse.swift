@@ -8,6 +8,14 @@ enum SilentCourse: Sendable {
     /// It shares a refresh, which another process may have begun; the fallback is used if that fails for a reason that
     /// allows it.
     case refresh(fallback: FallbackToken?, isUnderWay: Bool)
+
+    fileprivate init(_ decision: TokenDecision) throws {
+        switch decision {
+        case .serve(let result): self = .serve(result)
+        case .refresh(_, at: _, let fallback): self = .refresh(fallback: fallback, isUnderWay: false)
+        case .fail(let error): throw error
+        }
+    }
 }
 
 extension TokenManager {
@@ -34,17 +42,11 @@ extension TokenStore {
         _ decider: TokenDecider,
         _ options: TokenManagerOptions
     ) throws -> SilentCourse {
-        let mayHaveToken: Bool
-        switch try request.isPlain(options) ? refreshOutlook(for: decider.query(request)) : .unclear(mayHaveToken: true)
-        {
-        case .usable(let token): return .serve(decider.result(token, request))
-        case .refreshable(let isUnderWay): return .refresh(fallback: nil, isUnderWay: isUnderWay)
-        case .unclear(let may): mayHaveToken = may
-        }
-        switch try decider.decide(request, expectsToken: mayHaveToken) {
-        case .serve(let result): return .serve(result)
-        case .refresh(_, at: _, let fallback): return .refresh(fallback: fallback, isUnderWay: false)
-        case .fail(let error): throw error
+        guard request.isPlain(options) else { return try SilentCourse(decider.decide(request)) }
+        return switch try refreshOutlook(for: decider.query(request)) {
+        case .usable(let token): .serve(decider.result(token, request))
+        case .refreshable(let isUnderWay): .refresh(fallback: nil, isUnderWay: isUnderWay)
+        case .unclear(let mayHaveToken): try SilentCourse(decider.decide(request, expectsToken: mayHaveToken))
         }
     }
 }
