@@ -124,12 +124,11 @@ extension SealingError {
         return error
     }
 
-    package static func damagedDataKey(_ id: UInt32) -> SealingError {
-        SealingError(
-            .damagedDataKey,
-            "data key \(id) does not open, it is damaged or of another store",
-            Remedy(.restore, "restore the store from a copy")
-        )
+    package static func damagedDataKey(
+        _ id: UInt32,
+        _ remedy: Remedy = Remedy(.restore, "restore the store from a copy")
+    ) -> SealingError {
+        SealingError(.damagedDataKey, "data key \(id) does not open, it is damaged or of another store", remedy)
     }
 
     /// A data key whose row names another key than the one that opens it.
@@ -139,7 +138,7 @@ extension SealingError {
 
     /// A data key that is not the current one, without which most of the store can be read.
     package static func damagedOlderKey(_ id: UInt32) -> SealingError {
-        SealingError(.damagedDataKey, "data key \(id) does not open, it is damaged or of another store", .repair)
+        damagedDataKey(id, .repair)
     }
 
     package static func unknownDataKey(_ id: UInt32) -> SealingError {

@@ -197,6 +197,13 @@ extension TokenStoreError {
     }
 }
 
+extension SealingError {
+    /// The error for a key source that a caller named although the key comes from another one.
+    static func keyElsewhere(_ key: String, _ recorded: String, _ given: KeySource) -> SealingError {
+        .keyUnavailable("\(key) comes from '\(recorded)', not from '\(given)'", .moveKey(to: given.description))
+    }
+}
+
 extension Remedy {
     /// For a store that does not say where its key comes from; a repair writes it down.
     static let nameKeySource = Remedy(.changeKey, "repair the store and name the source of its key")

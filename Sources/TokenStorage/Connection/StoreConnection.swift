@@ -230,10 +230,7 @@ package final class StoreConnection {
         guard header.namesKeySource else { return given }
         let source = try recorded.get()
         guard try given.kind == source.kind || opensKeys(given) else {
-            throw SealingError.keyUnavailable(
-                "the store's key comes from '\(source)', not from '\(given)'",
-                .moveKey(to: given.description)
-            )
+            throw SealingError.keyElsewhere("the store's key", source.description, given)
         }
         return given
     }

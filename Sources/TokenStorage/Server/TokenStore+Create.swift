@@ -150,10 +150,7 @@ private struct ServerCreation {
             _ = try session.keys()
         } catch is SealingError {
             if try takeLostKeys(connection, header) { return try makeKey(connection) }
-            throw SealingError.keyUnavailable(
-                "the store is there already, and its key comes from '\(header.keySource)', not from '\(given)'",
-                .moveKey(to: given.description)
-            )
+            throw SealingError.keyElsewhere("the store is there already, and its key", header.keySource, given)
         }
     }
 
