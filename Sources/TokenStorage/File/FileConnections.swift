@@ -9,7 +9,7 @@ final class FileConnections: Sendable {
     let isInspection: Bool
 
     /// Connections for reading: one per reader at a time, so that reads wait neither for each other nor for a write.
-    private let readers = ConnectionPool()
+    private let readers = ReaderPool()
     private let writer = LockedConnection()
 
     /// Notices commits, by a connection of its own.

@@ -9,7 +9,7 @@ final class ServerConnections: Sendable {
     let options: StoreOptions
     let isInspection: Bool
     let settings: PostgreSQL.Connection.Options
-    private let pool: PostgreSQL.ConnectionPool
+    private let pool: ConnectionPool
     let watch: ServerWatch
     private let janitor: Janitor
 
@@ -39,7 +39,7 @@ final class ServerConnections: Sendable {
         self.isInspection = isInspection
         timelines = Timelines(address, clock: options.serverClock)
         settings = Self.settings(options, judging: timelines)
-        pool = PostgreSQL.ConnectionPool(to: address, size: options.poolSize, options: settings)
+        pool = ConnectionPool(to: address, size: options.poolSize, options: settings)
         janitor = Janitor(chance: options.janitorChance)
         watch = ServerWatch(of: address, options: options, settings: settings, timelines: timelines, cache: cache)
         watch.onReplacement { [weak self] in self?.forget() }
