@@ -49,7 +49,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// The tenants the account has been seen in.
     public let tenantProfiles: [TenantProfile]
 
-    /// An account that is not from a store, for previews and tests; what is not given here is nil or empty.
+    /// An account that is not from a store, for previews and tests; its other properties are nil or empty.
     ///
     /// Its ``issuer`` is that of the id, where that has one.
     public init(id: ID, environment: String, username: String, name: String? = nil) {
@@ -90,8 +90,8 @@ public struct Account: Hashable, Sendable, Identifiable {
 }
 
 extension Account {
-    /// The name to fill in at the issuer; nil where there is none, or only the person's own, by which no issuer knows
-    /// anybody.
+    /// The name to fill in at the issuer; nil where there is none, or only the person's own name, which no issuer takes
+    /// for a sign-in.
     package var loginHint: String? {
         let isOwnName = username.contains(where: \.isWhitespace) && !username.contains("@")
         return username.isEmpty || isOwnName ? nil : username

@@ -218,7 +218,7 @@ struct SessionSettings {
             ("search_path", address.searchPath),
             // Rows that a policy hides would be rows that are not there; so the server says that it hides some.
             ("row_security", "off"),
-            // A plan for all values: the store's statements want the same index whatever is looked up.
+            // One plan for all values: each of the store's statements uses the same index for every value.
             ("plan_cache_mode", plansForValues ? "auto" : "force_generic_plan"),
             // A server compiles plans by a guess at their rows: a tenth of a second or more, for a page of them.
             ("jit", "off"),

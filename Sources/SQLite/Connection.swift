@@ -62,7 +62,7 @@ package final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// Has SQLite not count the memory it takes: the count, which nobody asks for, costs a lock at each allocation.
+    /// Has SQLite not count the memory it takes: the count is not used, and costs a lock at each allocation.
     ///
     /// It is for the whole process, and before its first connection.
     package static func leaveMemoryUncounted() { SQLiteLeaveMemoryUncounted() }

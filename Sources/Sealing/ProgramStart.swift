@@ -45,7 +45,7 @@ package struct ProgramStart {
 
     /// Starts it; nil if it cannot be started.
     ///
-    /// Whoever starts it waits for it, or it stays in the process table.
+    /// The caller has to wait for it, or it stays in the process table.
     package func spawn(until end: ContinuousClock.Instant) -> pid_t? {
         guard let program = arguments.first else { return nil }
         #if os(Linux)
@@ -85,7 +85,7 @@ package struct ProgramStart {
         var process = pid_t()
         while true {
             let refusal = posix_spawnp(&process, program, &actions, &attributes, words, settings)
-            // Somebody is writing the program, or a process that was started meanwhile is about to let go of it.
+            // Another process is writing the program, or one that was just started still has it open for writing.
             guard refusal == ETXTBSY, ContinuousClock.now < end else { return refusal == 0 ? process : nil }
             usleep(1_000)
         }

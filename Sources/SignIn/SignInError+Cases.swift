@@ -45,8 +45,9 @@ extension SignInError {
         .signIn("nothing was stored, start again when you like")
     )
 
-    /// The person cancelled, or the issuer refused: it has one code for both (RFC 6749 §4.1.2.1), so that its words are
-    /// the reason, in whatever language, but where it says in a code of its own that it was the person.
+    /// The person cancelled, or the issuer refused: it has one code for both (RFC 6749 §4.1.2.1).
+    ///
+    /// Its words are given as the reason, in its language, unless a code of its own says that the person cancelled.
     package static func cancelled(_ refusal: OAuthError) -> SignInError {
         guard let words = refusal.serverDescription, !words.isEmpty, !refusal.isOfThePerson else { return .cancelled }
         let problem = "the sign-in was cancelled or refused: \(refusal.problem)"

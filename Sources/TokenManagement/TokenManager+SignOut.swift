@@ -12,7 +12,7 @@ extension TokenManager {
     /// Both wait, up to `StoreOptions.busyTimeout`, for who reads the file just then, so that the old rows are in no
     /// log.
     ///
-    /// - Returns: the result of the revocation, whatever it is; the account is removed.
+    /// - Returns: the result of the revocation; the account is removed even if that failed.
     /// - Throws: `TokenStoreError` where the store cannot be written, whose problem says so if the issuer has ended the
     ///   session by then; `CancellationError` where the task was cancelled before anything was done.
     @discardableResult
@@ -42,7 +42,7 @@ extension TokenManager {
             await locks.release()
             return outcome
         } catch let error as TokenStoreError where [.unreachable, .busy].contains(error.code) {
-            // A server that is away is not waited for once more; what is not given back ends by itself.
+            // The server did not answer, so this does not wait for it again; a lock that is kept there ends by itself.
             Task { [locks] in await locks.release() }
             throw error
         } catch {
@@ -123,7 +123,7 @@ extension TokenManager {
         do {
             let authority = try Authority(of: account, requested: nil)
             let (transport, limits, longest) = (transport, options.limits, options.longestRefresh)
-            // A transport that keeps no limits would hold the account for ever: nobody can end a sign-out that has begun.
+            // A transport without limits would hold the account for ever: a sign-out cannot be cancelled once begun.
             let documents = documents(of: authority, over: BoundedTransport(transport, end: .now + longest))
             guard let url = try await documents.endpoint(\.revocationEndpoint) else { return .notOffered }
             let endpoint = { @Sendable in
@@ -131,7 +131,7 @@ extension TokenManager {
             }
             return .endpoint(endpoint, options.logger)
         } catch {
-            // Whatever it is that a transport throws where the task was cancelled.
+            // A transport may throw any error where the task was cancelled.
             try Task.checkCancellation()
             options.logger.info("no refresh token was revoked", metadata: ["reason": "\(error)"])
             return .failed(error.reason)

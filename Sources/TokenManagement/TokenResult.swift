@@ -132,7 +132,7 @@ package enum FallbackToken: Sendable {
 }
 
 extension TokenManager {
-    /// A stored token in the place of a refresh that ended with `error`, for whose account nobody signed out meanwhile.
+    /// A stored token in the place of a refresh that ended with `error`, if the account was not signed out meanwhile.
     ///
     /// - Throws: ``AcquisitionError``, also where the session is too old by now; `TokenStoreError`.
     func standIn(

@@ -58,8 +58,9 @@ public struct Remedy: Hashable, Sendable {
         public static let createDirectory = Code(rawValue: "create_directory")
         /// Name another key, or another source of keys.
         public static let changeKey = Code(rawValue: "change_key")
-        /// Restore a copy if nobody chose the key source that the store names; else name none, or move the store to the
-        /// one named, which is ``Remedy/keySource``.
+        /// Restore a copy if you did not choose the key source that the store names.
+        ///
+        /// If you did, name no key source, or move the store to the one you named, which is ``Remedy/keySource``.
         public static let moveKey = Code(rawValue: "move_key")
         /// Make the key source give its key: set a variable, unlock a keyring, provide a credential.
         public static let provideKey = Code(rawValue: "provide_key")
@@ -168,7 +169,7 @@ extension Remedy {
         return remedy
     }
 
-    /// Take back a move of the store at `place`, if nobody moved it.
+    /// Take back a move of the store at `place` that you did not ask for.
     package static func undoMove(of place: String) -> Remedy {
         var remedy = Remedy(.undoMove, "take the move back if nobody moved it")
         remedy.path = place
@@ -246,7 +247,9 @@ extension Remedy {
         return remedy
     }
 
-    /// Restore a copy if nobody chose the store's key source; else name none, or move the store's key to `source`.
+    /// Restore a copy if you did not choose the store's key source.
+    ///
+    /// If you did, name none, or move the store's key to `source`.
     public static func moveKey(to source: String) -> Remedy {
         var remedy = Remedy(
             .moveKey,

@@ -81,8 +81,9 @@ package struct TokenEndpoint: Sendable {
     }
 }
 
-/// Runs what is not to end halfway, such as a request that is answered with tokens: where the task is cancelled, the
-/// answer is waited for, as nothing else could revoke what comes.
+/// Runs work that must not end halfway, such as a request that is answered with tokens.
+///
+/// If the task is cancelled, the answer is still waited for: otherwise its tokens could not be revoked.
 ///
 /// It is waited for `patience` at most, or until the work ends by itself if that is nil.
 ///

@@ -113,7 +113,7 @@ public struct UserSession: Sendable, Identifiable {
         try await application.store.changes(about: account.id)
     }
 
-    /// Ends the session: at the issuer where that offers it, and on this machine whatever the issuer says.
+    /// Ends the session: at the issuer if it offers that, and on this machine even if that fails.
     ///
     /// Doing it twice is not an error.
     ///

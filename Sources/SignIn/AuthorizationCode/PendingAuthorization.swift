@@ -68,7 +68,9 @@ public struct PendingAuthorization: Sendable {
 // MARK: - Keeping it
 
 extension PendingAuthorization {
-    /// All of it as a text of some hundred characters; whoever reads it can finish the sign-in in place of the person.
+    /// All of it as a text of some hundred characters.
+    ///
+    /// Anyone who reads it can finish the sign-in in place of the person.
     public var secret: Secret {
         var members = JSONValue.Object([
             ("v", 1), ("client", .string(clientID)), ("redirect", .string(redirectURI)), ("scope", .string(scope.text)),
@@ -184,7 +186,7 @@ extension AuthorizationCodeFlow {
         }
     }
 
-    /// The same unless the answer was redeemed before, by whatever process; nil with who signed in by it then.
+    /// The same, unless this or another process redeemed the answer before; then nil, with who signed in by it.
     func finish(
         _ pending: PendingAuthorization,
         answer: String,

@@ -50,7 +50,7 @@ public struct DeviceCodeFlow: Sendable {
     /// The clock by which ID tokens are validated.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// The clock by which codes end: nobody sets it, and it counts while the machine sleeps.
+    /// The clock by which codes end: setting the system's time does not move it, and it runs while the machine sleeps.
     package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// Takes room for the answer before the codes are redeemed.

@@ -63,7 +63,7 @@ extension StoreConnection {
         }
     }
 
-    /// How many tokens of accounts a table has, whatever its indexes say; those without any are left out.
+    /// How many tokens of each account a table has, without asking its indexes; accounts without any are left out.
     private func tokenCounts(in table: SealedTable, of rows: [Int64]) throws -> [Int64: Int64] {
         let wanted = Set(rows)
         let statement = try connection.prepare(

@@ -4,9 +4,8 @@ import Synchronization
 
 /// A table with sealed values, and the clear columns that they are bound to.
 ///
-/// The one list that everything uses which reads, writes, checks, seals anew or repairs a row: a value opens only
-/// together with the very columns it was sealed with. What is not in ``clear`` decides nothing, or is computed from
-/// what is.
+/// All code that reads, writes, checks, seals anew or repairs a row uses this one list: a value opens only together
+/// with the very columns it was sealed with. A column outside ``clear`` decides nothing, or is computed from those.
 final class SealedTable: Sendable {
     let name: String
 

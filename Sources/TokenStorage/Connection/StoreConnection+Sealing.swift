@@ -85,7 +85,7 @@ extension StoreConnection {
 
     /// Runs a statement that is about one row, and makes sure that a file has taken it.
     ///
-    /// A table that somebody made anew may ignore a row instead of refusing it.
+    /// A table that was made anew outside the program may ignore a row instead of refusing it.
     func changeRow(by statement: SQL, _ values: [Value]) throws {
         try connection.run(statement, values)
         guard connection.isServer || connection.changes > 0 else {
@@ -181,7 +181,7 @@ extension StoreConnection {
 
     /// The id that the next row of a table gets, needed before the row is there: its sealed values are bound to it.
     ///
-    /// On a server nobody asks for the greatest id, which another may be about to take.
+    /// On a server it does not follow from the greatest id, as another process may be about to take the next one.
     func nextID(_ table: SealedTable) throws -> Int64 {
         if connection.isServer { return RowID.next(at: options.now()) }
         let (id, isOverflow) = (try connection.integer(table.greatestID) ?? 0).addingReportingOverflow(1)

@@ -17,8 +17,8 @@ import Darwin
 package final class StoreConnection {
     /// On a server another takes its place where it was lost.
     ///
-    /// Nothing checks at run time that nobody changes it while another reads it: every statement would pay for that,
-    /// and one caller at a time has a session.
+    /// Swift's check for overlapping access is off: every statement would pay for it, and one caller at a time has a
+    /// session.
     @exclusivity(unchecked)
     package internal(set) var connection: Connection
     let location: StoreLocation

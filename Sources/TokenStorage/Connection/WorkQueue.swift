@@ -28,7 +28,7 @@ package final class WorkQueue: Sendable {
     /// How much work has not begun yet.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs `body`, whatever becomes of the task that waits for it.
+    /// Runs `body` to its end, even if the task that waits for it is cancelled.
     package func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         let work = Work(body)
         return try await withCheckedThrowingContinuation { continuation in
@@ -84,7 +84,7 @@ package final class WorkQueue: Sendable {
         }
     }
 
-    /// Runs `work`, for which nobody waits.
+    /// Runs `work` later, without waiting for it.
     func submit(_ work: @escaping @Sendable () -> Void) {
         let thread = state.withLock { state -> DispatchQueue? in
             state.waiting.append(work)

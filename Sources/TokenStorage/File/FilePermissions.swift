@@ -23,7 +23,7 @@ struct FilePermissions {
         do throws(TokenStoreError) {
             try checkOwnDirectory()
         } catch {
-            // Nobody is advised to change the directory of another program's file, or where there are no modes to change.
+            // No advice to change the directory of another program's file, or a file system without modes.
             try refuseOtherFile(mayBeEmpty: mayBeEmpty)
             try path.refuseUnknownFileSystem()
             throw error
@@ -78,7 +78,7 @@ struct FilePermissions {
         do throws(TokenStoreError) {
             try checkPermissions(status, of: path.database, remedy: .restrictAccess(to: path.database, mode: "600"))
         } catch {
-            // Nobody is advised to close a file of another program.
+            // No advice to change the mode of another program's file.
             try refuseOtherFile(mayBeEmpty: mayBeEmpty)
             throw error
         }

@@ -95,7 +95,7 @@ package final class KernelLock: Sendable {
     func unlock() {
         var lock = Self.lock(start: 0, count: 0)
         lock.l_type = Int16(F_UNLCK)
-        // To give back what is not locked is not an error, and the end of this value gives it back in any case.
+        // The result does not matter: closing the descriptor gives the locks back too.
         _ = fcntl(descriptor, Self.setLock, &lock)
     }
 

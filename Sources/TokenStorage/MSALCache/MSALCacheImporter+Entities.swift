@@ -202,7 +202,7 @@ extension MSALCacheImporter {
             &refreshTokens,
             &refreshedTokens
         )
-        // One that is not the person's session, such as a token on behalf of them, signs nobody in.
+        // A token that is not the person's session, such as one on behalf of them, does not sign the account in.
         if let row, try session.isOrdinaryRefreshToken(row, account: account) {
             try session.forgetSignOut(account: account, client: client)
         }

@@ -2,8 +2,9 @@ import OAuth
 package import Sealing
 
 extension TokenStore {
-    /// Makes sure, as far as it can be known, that ``rekey(to:afterLeak:progress:)`` will have a key from `source`;
-    /// makes none, and asks nobody.
+    /// Makes sure, as far as it can be known, that ``rekey(to:afterLeak:progress:)`` will have a key from `source`.
+    ///
+    /// It makes no key, and does not prompt.
     package static func requireUsable(_ source: KeySource, at location: StoreLocation, options: StoreOptions) throws {
         try TokenStoreError.translating(at: location) {
             if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
@@ -15,9 +16,9 @@ extension TokenStore {
 }
 
 extension StoreReading {
-    /// Makes sure, as far as it can be known, that the key from `source` is not the one that leaked; asks nobody.
+    /// Makes sure, as far as it can be known without a prompt, that the key from `source` is not the one that leaked.
     package func requireOtherKey(from source: KeySource) throws {
-        // Others ask a person, or start a program.
+        // Other sources prompt, or start a program.
         guard [.file, .environment, .credential].contains(source.kind) else { return }
         try read { session in
             guard let key = try? source.load(session.keyContext([:])), try key.id == session.keys().keyEncryptionKey.id,

@@ -43,8 +43,8 @@ private struct ResealedBatch {
 extension SealedTable {
     /// The next rows of a table, in the order of its key.
     ///
-    /// On a server they are locked: what another changes meanwhile must not be overwritten by what was there before.
-    /// Over several machines rows cannot be locked while they are looked for.
+    /// On a server they are locked, so that the rekey does not overwrite what another process writes meanwhile. Where
+    /// the tables are spread over several machines, a query cannot lock the rows that it finds.
     fileprivate func batch(of count: Int, on dialect: Dialect, isDistributed: Bool) -> String {
         guard dialect == .postgreSQL else { return selection(after: "?1") }
         let isKeyed = isKeyedByOwner(on: dialect)
@@ -53,12 +53,12 @@ extension SealedTable {
         return selection + "WHERE \(place.0) ORDER BY \(place.1) LIMIT \(count)\(lock)"
     }
 
-    /// ``reseal`` of a row whose proof is still the one of the last value, as it has another after each change.
+    /// ``reseal``, if the row's proof still equals the last parameter: each change gives a row another proof.
     fileprivate var resealUnchanged: String {
         reseal.postgreSQL + " AND \(sealed[0]) IS NOT DISTINCT FROM ?\(sealed.count + (ownerOnServers != nil ? 3 : 2))"
     }
 
-    /// Deletes a row; one of a server whose proof is still the one of the last value.
+    /// Deletes a row; on a server only if its proof still equals the last parameter.
     fileprivate func deletion(on dialect: Dialect) -> String {
         guard dialect == .postgreSQL else { return "DELETE FROM \(name) WHERE id = ?1" }
         let key = isKeyedByOwner(on: dialect) ? "id = ?1 AND account_id = ?2" : "id = ?1"
@@ -68,7 +68,7 @@ extension SealedTable {
 }
 
 extension StoreConnection {
-    /// On a server what a transaction has read is locked until its end.
+    /// Smaller on a server, which keeps the rows of a batch locked until the end of the transaction.
     private var batch: Int { connection.isServer ? min(256, options.resealBatch) : options.resealBatch }
 
     /// Seals every value that is not under the current data key, in small transactions.
@@ -179,7 +179,7 @@ extension StoreConnection {
         }
     }
 
-    /// Computes the keyed hashes of a row anew, which hang on the data key as well.
+    /// Computes the keyed hashes of a row anew, which depend on the data key too.
     func rehash(_ row: Int64, of account: Int64, in table: SealedTable) throws {
         if table === SealedTable.accountTag {
             try rehashTag(row, account: account)
@@ -194,7 +194,7 @@ extension StoreConnection {
 
     /// Computes every keyed hash anew.
     func rehashEverything() throws {
-        // Where rows have each other's hashes, the right one of the first would meet that of the second.
+        // If two rows have each other's hashes, the right hash of the first would collide with the second row.
         try connection.run("UPDATE account_tag SET name_hash = randomblob(40)")
         try connection.run("UPDATE foreign_entry SET identity = randomblob(40)")
         for table in [SealedTable.accountTag, .idToken, .refreshToken, .foreignEntry] {

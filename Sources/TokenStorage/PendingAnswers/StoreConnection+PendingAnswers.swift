@@ -26,7 +26,8 @@ extension StoreConnection {
         return try save(answer, of: known)
     }
 
-    /// Whether the record of use says that the person has signed in anew since `used` was sent, whatever the clock did.
+    /// Whether the record of use says that the person has signed in anew since `used` was sent, by its order of entries
+    /// and not by the clock.
     func hasSignedIn(sinceSending used: StoredRefreshToken) throws -> Bool {
         guard let entryBeforeRequest, let mark = try mark(of: used.account) else { return false }
         return try events(after: entryBeforeRequest).contains { event in
@@ -169,7 +170,7 @@ extension StoreConnection {
             default: false
             }
         }
-        // Whose accounts a purge took is not told. But a sign-in that was answered later is newer, whoever they were.
+        // The record does not say which accounts a purge took. A sign-in that was answered later is newer anyway.
         return isReplaced
             || !isThere
                 && later.contains {

@@ -5,9 +5,9 @@ import Synchronization
 
 /// The right to refresh, as a row on the server that ends by the server's clock.
 ///
-/// It is replicated like the tokens, so that a failover takes it from nobody. Its holder renews it while a refresh is
-/// under way. What no lease can do is to stop a holder that was suspended just before it sent the request: what it
-/// meant to do is committed before, and tells the next one.
+/// It is replicated like the tokens, so that it outlives a failover. Its holder renews it while a refresh is under way.
+/// No lease can stop a holder that was suspended just before it sent the request. So the holder commits beforehand that
+/// it will send one, and the next holder finds that.
 final class RefreshLease: Sendable {
     /// How long a lease lasts that is not renewed.
     static let length = Duration.seconds(6)
@@ -50,7 +50,7 @@ final class RefreshLease: Sendable {
 
     deinit {
         guard !state.withLock(\.isOver) else { return }
-        // Nobody has waited for the release, and nobody waits for this one.
+        // The holder did not give it back; nothing waits for this.
         store.connections.leasing.submit { [store, account, holder] in _ = try? store.endLease(holder, of: account) }
     }
 
@@ -61,8 +61,9 @@ final class RefreshLease: Sendable {
         case noAccount
     }
 
-    /// Takes the lease if nobody has it, or if its holder's process is gone from this machine; one that has ended
-    /// without being given back only if it ended at `abandoned`.
+    /// Takes the lease if it is free, or if its holder's process is gone from this machine.
+    ///
+    /// A lease that ended without being given back is taken only if it ended at `abandoned`.
     static func take(
         _ account: Account.ID,
         _ subject: RefreshLock.Subject,
@@ -99,20 +100,21 @@ final class RefreshLease: Sendable {
 
     private func renewIfNeeded() {
         guard state.withLock({ !$0.isOver && ContinuousClock.now < $0.limit }) else { return }
-        // While the server is away nobody else takes the lease, also if it ends meanwhile.
+        // While the server is away no other process can take the lease, even if it ends meanwhile.
         let isHeld = try? renew()
         if isHeld == false { return }
         renewLater(after: isHeld == nil ? Self.retryInterval : Self.renewalInterval)
     }
 
-    /// Lets it be renewed for as long as an answer may wait for the server: who took it before would send the refresh
-    /// token that the answer was given for.
+    /// Lets it be renewed for as long as an answer may wait for the server.
+    ///
+    /// A process that took the lease earlier would send the refresh token again that the answer was given for.
     func lastForAnswer() {
         let limit = ContinuousClock.now + store.options.serverAnswerWait
         state.withLock { $0.limit = max($0.limit, limit) }
     }
 
-    /// Lets the lease begin anew, also one that has ended and that nobody else has taken.
+    /// Lets the lease begin anew, also one that has ended if no other process has taken it.
     ///
     /// - Returns: whether it is still there.
     private func renew() throws -> Bool {
@@ -157,10 +159,10 @@ private enum LeaseAnswer: Sendable {
 extension TokenStore {
     private static let seconds = RefreshLease.length.components.seconds
 
-    /// Runs `body` in a transaction that does not ask which key is current and whether the store may be written to, as
-    /// it seals nothing: whoever has the lease asks that before a token is sent.
+    /// Runs `body` in a transaction that does not ask which key is current and whether the store may be written to.
     ///
-    /// To ask is to lock, and so to commit, also for those that only find that another has the lease.
+    /// It seals nothing, and the holder of the lease asks that before a token is sent. Asking takes a lock, which would
+    /// need a commit even where another process is found to have the lease.
     private func writeLease<Result: Sendable>(_ body: (StoreConnection) throws -> Result) throws -> Result {
         try connections.withWriter { session in try session.writeOnServer { try body(session) } }
     }
@@ -172,7 +174,7 @@ extension TokenStore {
         abandoned: Int64?
     ) throws -> LeaseAnswer {
         try writeLease { session in
-            // The account's row is not locked: who waits for a lease is not to hold up whoever saves tokens.
+            // The account's row is not locked: a process that waits for a lease must not delay one that saves tokens.
             guard let found = try session.lease(of: account, subject) else { return .noAccount }
             // The answer to an earlier commit may have been lost.
             if let other = found.holder, other == holder { return .taken }
@@ -202,14 +204,14 @@ extension TokenStore {
         }
     }
 
-    /// The one clock that counts is that of the server which the statement is sent to, also where the row is on another
-    /// machine: so a lease has ended when the new one would end so much later as it lasts.
+    /// Takes a lease that is free, has ended, or is the same holder's: the answer to the commit that took it was lost.
     ///
-    /// No lease lasts so long as one that ends a minute later: somebody has changed the row.
+    /// Only the clock of the server that the statement is sent to counts, also where the row is on another machine. So
+    /// a lease has ended if the new one, by that clock, would end later by at least the length of one.
+    ///
+    /// A lease that ends more than a minute after the new one was changed outside the program, as none lasts so long.
     ///
     /// A fence at the greatest integer was tampered with, and begins again at 1.
-    ///
-    /// One of the same holder is its own: the answer to the commit that took it was lost.
     private static let taking = SQL(
         """
         INSERT INTO refresh_lease AS l

@@ -42,7 +42,7 @@ package final class RefreshLock: Sendable {
         if case .lease(let lease) = hold { lease.lastForAnswer() }
     }
 
-    /// Gives the right back, so that nobody waits for it longer than needed.
+    /// Gives the right back, so that other processes wait for it no longer than needed.
     package func release() async {
         switch hold {
         case .kernel(let lock): lock.unlock()

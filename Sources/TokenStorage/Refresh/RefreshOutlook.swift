@@ -10,7 +10,7 @@ package enum RefreshOutlook: Sendable {
     /// A token is good to use, and not worth refreshing yet.
     case usable(AccessToken)
 
-    /// There is none, and nothing speaks against a refresh: whoever has the right to it looks at the rest.
+    /// There is none, and nothing speaks against a refresh: the process that has the right to it looks at the rest.
     case refreshable(isUnderWay: Bool)
 
     /// All that the store knows has to be looked at; a token that is good to use may be there.

@@ -7,7 +7,7 @@ public struct ServerRoles: Hashable, Sendable {
     /// Reads and writes the store's rows, and can change neither tables nor roles: what programs sign in with.
     public var application: String?
 
-    /// Reads what is not sealed, and no sealed value.
+    /// Reads the columns that are not sealed, and no sealed value.
     public var audit: String?
 
     /// Roles by their names; nil grants nothing.
@@ -18,8 +18,9 @@ public struct ServerRoles: Hashable, Sendable {
 }
 
 extension ServerRoles {
-    /// Lets nobody make something in a schema who is not named, and nobody else change its rights before the end of the
-    /// transaction: of two that do at once, the server refuses one.
+    /// Lets only the named roles make something in a schema, and no other transaction change its rights meanwhile.
+    ///
+    /// Of two that do so at once, the server refuses one.
     static func takeSchema(_ schema: String, by connection: Connection) throws {
         try connection.run(lockOfRights, .text(schema))
         try connection.execute("REVOKE CREATE ON SCHEMA \(quoted(schema)) FROM PUBLIC")
@@ -45,7 +46,7 @@ extension ServerRoles {
         WHERE n.nspname::text = ?1::text AND x.grantee <> c.relowner
         """
 
-    /// Lets the roles use the tables: programs their rows, an audit what is not sealed.
+    /// Lets the roles use the tables: programs read and write rows, an audit reads the columns that are not sealed.
     func grant(on schema: String, by connection: Connection) throws {
         let schema = Self.quoted(schema)
         // They may have been given more, or other columns.
@@ -174,12 +175,12 @@ extension Connection {
 
     /// Who can make something in a schema or has made something in it, also a trigger at one of its tables, a member of
     /// an extension, or a table elsewhere that refers to one here or inherits from it, and is neither the owner of the
-    /// store's tables (or who is about to make them) nor somebody above that role.
+    /// store's tables (or who is about to make them) nor a role above that.
     ///
     /// A row that is deleted takes with it those of other tables that refer to it, and of tables that refer to these, and
-    /// what is done to a table is done to those that inherit from it: their triggers run in the session of whoever does.
+    /// what is done to a table is done to those that inherit from it: their triggers run in the session that does it.
     ///
-    /// A membership counts if somebody who may make roles gave it: PostgreSQL 14 lets any role take members.
+    /// A membership counts if a role that may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.

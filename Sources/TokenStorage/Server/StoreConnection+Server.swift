@@ -17,7 +17,7 @@ struct CommitWitness {
     /// Row and owner of each entry.
     var events: [(id: Int64, owner: Int64)] = []
 
-    /// The last row that it made, whose id nobody else makes.
+    /// The last row that it made, whose id no other process gives.
     var newRow: (table: SealedTable, id: Int64, owner: Int64?)?
 
     /// The accounts whose rows were locked: who locks them again waits for the end of the transaction.
@@ -290,5 +290,5 @@ extension StoreConnection {
     }
 }
 
-/// Another store took the place of the one that was open, under other keys: somebody deleted that, or restored another.
+/// Another store, under other keys, took the place of the one that was open, which was deleted or restored from a copy.
 struct ReplacedStore: Error {}

@@ -58,8 +58,7 @@ extension StoreConnection {
 extension StoreConnection {
     /// Notes that free pages hold what a purge of everything deleted.
     ///
-    /// The entry comes before all others, so that it is no change that anybody waits for, and costs no number of
-    /// theirs.
+    /// The entry comes before all others, so that no watcher sees it as a change and it uses up no number.
     func recordErasure() throws {
         try connection.run(
             "INSERT INTO event (id, at, program, process_id, kind, outcome) VALUES (0, ?1, ?2, ?3, ?4, 'unfinished')",

@@ -128,7 +128,7 @@ extension StoreConnection {
 }
 
 extension Secret {
-    /// Which secret it is, whatever the data key.
+    /// Identifies the secret independently of the data key.
     fileprivate var digest: Secret {
         var hash = SHA256()
         withUnsafeBytes { hash.update(bufferPointer: $0) }

@@ -100,7 +100,7 @@ extension StoreConnection {
         return try hasEnded(known.id, stored.secret, generation: known.generation, account: account)
     }
 
-    /// Adds the refresh tokens of an account, unless one was altered: of which partition that is nobody knows.
+    /// Adds the refresh tokens of an account, unless one was altered, whose partition cannot be known.
     private func fill(_ index: inout TokenIndex, _ account: Int64) throws {
         let stored = try connection.all(Self.refreshTokensOfAccount, .integer(account)) {
             row -> (id: Int64, identity: [String]?) in

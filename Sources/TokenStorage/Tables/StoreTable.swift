@@ -169,7 +169,7 @@ extension Connection {
         """
     }
 
-    /// Writes a version and its floors to the header, whatever is there now.
+    /// Writes a version and its floors to the header.
     func correctHeader(version: Int, floors: (reader: Int, writer: Int)) throws {
         try run(
             "UPDATE store SET schema_version = ?1, reader_floor = ?2, writer_floor = ?3",

@@ -115,7 +115,7 @@ extension StoreConnection {
 
 /// A request that is not to be repeated for a while, and the failure that it would meet.
 package struct Throttle: Hashable, Sendable {
-    /// No request is throttled for longer, in seconds, whatever an issuer asks for.
+    /// The longest throttle in seconds, even if an issuer asks for more.
     package static let longest: Int64 = 3_600
 
     /// Unix seconds.

@@ -11,8 +11,8 @@ import Darwin
 
 /// What a database and the files beside it are at a moment: its write-ahead log, and the index of the log.
 ///
-/// Where two of them are alike, nobody wrote to the database in between. SQLite locks neither file through its own
-/// descriptor of the log, so that one may be opened and closed here.
+/// Where two of them are equal, no program wrote to the database in between. SQLite takes no locks through its
+/// descriptor of the log, so that the log may be opened and closed here.
 struct LogState: Equatable {
     /// nil where there is no log.
     private let size: Int64?

@@ -41,7 +41,7 @@ extension StoreConnection {
     /// A source waits while the target writes, which may be away for as long as its options allow.
     private static let patienceOfSource: StaticString = "SET LOCAL idle_in_transaction_session_timeout = '1h'"
 
-    /// Writes a row that came from another store, with the hashes that hang on this store's keys.
+    /// Writes a row that came from another store, with hashes under this store's keys.
     @discardableResult
     func write(
         _ row: CarriedRow,

@@ -21,7 +21,8 @@ final class RowCopying {
         (self.source, self.target, self.mark) = (source, target, mark)
     }
 
-    /// One transaction of the target each: few enough that nobody waits long, many enough that commits cost little.
+    /// One transaction of the target each: few enough that other writers do not wait long, many enough that commits
+    /// cost little.
     private static let pageSize = 64
 
     private static let ownedTables = SealedTable.all.filter(\.isOwned)
@@ -132,7 +133,7 @@ final class RowCopying {
         return counts
     }
 
-    /// Compares how much accounts own with how much was written, while nobody else can change them.
+    /// Compares how much accounts own with how much was written, while no other process can change them.
     private func requireCounts(_ counts: [String: Int], of accounts: [Int64], by session: StoreConnection) throws {
         guard !accounts.isEmpty else { return }
         let rows = accounts.map(String.init).joined(separator: ", ")

@@ -61,7 +61,7 @@ struct TableSalvage {
         }
     }
 
-    /// Makes the header name the version of the tables, whatever it said before.
+    /// Makes the header name the version of the tables.
     private func correctHeader() throws {
         let floors = Schema(migrations: Array(Schema.current.migrations.prefix(version))).floors
         try fresh.correctHeader(version: version, floors: floors)
@@ -124,7 +124,7 @@ struct TableSalvage {
         do {
             return try statement.first([.integer(later)]) { _ in true } ?? false
         } catch is SQLiteError {
-            // What is not known is not thrown away.
+            // The damage hides whether it has sessions, so that the row is kept.
             return true
         }
     }

@@ -59,7 +59,7 @@ extension TokenStore {
 extension StoreConnection {
     private static let chosen = SQL(SealedTable.defaultAccount.selection)
 
-    /// The row of the default account, which nobody but a program with the key can have chosen.
+    /// The row of the default account, which only a program with the key can have chosen.
     func defaultAccountRow() throws -> Int64? {
         try connection.first(Self.chosen) { row in
             try isIntact(row, of: .defaultAccount) ? row.integer(1) : nil

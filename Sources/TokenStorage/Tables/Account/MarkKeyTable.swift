@@ -7,7 +7,7 @@ import Sealing
 extension SealedTable {
     /// The key of what outlives accounts.
     ///
-    /// Without it nobody can tell whom the marks under it are of, as if these were deleted as well.
+    /// Without it the marks that were made under it cannot be traced to accounts, as if they were deleted as well.
     static let markKey = SealedTable(
         "mark_key",
         isOwned: false,
