@@ -98,7 +98,7 @@ package final class ConnectionPool: Sendable {
         try withConnection(patience: patience()) { connection, _ in try body(connection) }
     }
 
-    /// Closes the idle connections, and the others as soon as they are given back; nobody gets one any more.
+    /// Closes the idle connections, and the others as soon as they are given back; none is lent any more.
     package func close() {
         let (idle, waiting) = withState { state in
             defer {

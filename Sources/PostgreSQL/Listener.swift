@@ -128,7 +128,7 @@ extension Pipeline {
         return call.pointee.PQstatus(handle) == CONNECTION_OK
     }
 
-    /// Frees what came to channels that nobody listens to here: libpq keeps messages until they are fetched.
+    /// Frees what came to channels without a listener here: libpq keeps messages until they are fetched.
     func dropMessages() {
         guard !isListening, let handle else { return }
         let call = library.call

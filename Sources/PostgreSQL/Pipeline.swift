@@ -40,7 +40,7 @@ final class Pipeline {
         case statement
         /// Ends a transaction, or is one of its own: if its answer is lost, it may have happened or not.
         case commit
-        /// Is sent for others' sake, and its failure matters to nobody.
+        /// Is sent for other statements, and its failure is ignored.
         case hint
     }
 

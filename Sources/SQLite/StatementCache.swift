@@ -2,7 +2,7 @@
 /// both stay where they are.
 ///
 /// A dictionary would be slower: at its first use in a process the runtime looks at every conformance in the program,
-/// which takes as long as several queries, and each lookup hashes the address with care that nobody needs here.
+/// which takes as long as several queries, and each lookup hashes the address with more care than is needed here.
 struct StatementCache {
     /// A power of two of them, of which half at least hold 0 and are free.
     private var addresses = [UInt](repeating: 0, count: 64)

@@ -11,7 +11,7 @@ import Darwin
 /// A pipe whose ends no other program gets that this process starts, not even one that another thread starts just now.
 ///
 /// A program that had the writing end would keep its reader waiting; one that had the reading end could read a key.
-/// Whoever makes one closes its ends.
+/// The caller that makes one closes its ends.
 package struct PrivatePipe: Sendable {
     package let reading: Int32
     package let writing: Int32
@@ -30,7 +30,7 @@ package struct PrivatePipe: Sendable {
 
 /// Whether a read or write that has just failed is to be made again; one that would have had to wait waits for `event`.
 ///
-/// Whoever shares a pipe or a terminal may have set it not to wait, and then a document would end in its middle.
+/// Another process that shares a pipe or a terminal may have set it not to wait: a document would then be cut short.
 package func mayTryAgain(_ descriptor: Int32, once event: Int32) -> Bool {
     guard errno == EAGAIN else { return errno == EINTR }
     var target = pollfd(fd: descriptor, events: Int16(event), revents: 0)

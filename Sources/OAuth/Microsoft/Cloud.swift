@@ -95,7 +95,7 @@ package struct ClientInfo: Hashable, Sendable {
         (self.uid, self.utid, self.rawValue) = (uid, utid, rawValue)
     }
 
-    /// The same with `user` before a user flow that stands alone; nil where nobody is named.
+    /// The same with `user` before a user flow that stands alone; nil where no user is named.
     ///
     /// Azure AD B2C leaves the user out, as in `-b2c_1a_signin`, where a custom policy has no object id: all who sign
     /// in there would be one account.

@@ -113,7 +113,7 @@ public struct Claims: Hashable, Sendable {
 
     /// What tells the user from all others of the issuer; nil if nothing does.
     ///
-    /// Azure AD B2C can be set to name everybody alike in `sub`; `oid` is who it is then.
+    /// Azure AD B2C can be set to give every user the same `sub`; `oid` tells them apart then.
     package var userID: String? {
         guard let subject, !subject.hasSameBytes(as: "Not supported currently. Use oid claim.") else { return objectID }
         return subject

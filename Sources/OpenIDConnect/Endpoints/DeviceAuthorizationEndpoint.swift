@@ -19,7 +19,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     ///   for any other answer, `HTTPTransportError`.
     package func send(_ parameters: FormParameters, now: Int64) async throws -> DeviceAuthorization {
         var request = HTTPRequest.form(parameters, to: url)
-        // Codes that nobody saw end by themselves.
+        // Codes that were never shown end by themselves.
         request.isIdempotent = true
         let response = try await transport.send(request, limits: limits)
         if IssuerUnavailable.isMeant(by: response.status) { throw IssuerUnavailable(response, now: now) }

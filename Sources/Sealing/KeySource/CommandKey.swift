@@ -11,11 +11,11 @@ struct CommandKey {
 
     private static let parameter = "wrapped"
 
-    /// No service makes more of a key, and so much fits into a pipe that nobody reads yet.
+    /// No service makes more of a key, and so much fits into a pipe that is not read yet.
     static let longestText = 8_192
 
     func load() throws(SealingError) -> KeyEncryptionKey {
-        // Whoever wrote the file that is opened would otherwise choose the program that runs.
+        // The author of the file that is opened would otherwise choose the program that runs.
         guard context.namedSource == .command(path) || context.environment["TOKENSTORE_KEY_COMMAND"] == path else {
             throw .keyUnavailable(
                 "the store's key comes from the program \(path), which runs only where its user has named it",
@@ -52,7 +52,7 @@ struct CommandKey {
         return key
     }
 
-    /// Makes sure that the program is there, and that nobody else can change it.
+    /// Makes sure that the program is there, and that no one else can change it.
     func requireProgram() throws(SealingError) { try program.requireOwn() }
 
     private var program: HelperProgram {

@@ -16,7 +16,7 @@ struct HelperProgram {
     let patience: Duration
     let longestOutput: Int
 
-    /// Requires that nobody but its user and root can change what runs.
+    /// Requires that only its user and root can change what runs.
     func requireOwn() throws(SealingError) {
         guard PathParts.isAbsolute(path) else {
             throw .unusableSource("'\(path)' is not an absolute path", .correct("write the path in full"))
@@ -31,14 +31,14 @@ struct HelperProgram {
         if let target = PathParts.resolved(path) { try requireOwn(target) }
     }
 
-    /// Requires that nobody else can change a file or put another in its place.
+    /// Requires that no one else can change a file or put another in its place.
     private func requireOwn(_ file: String) throws(SealingError) {
         var status = stat()
         var place = file
         while true {
             guard stat(place, &status) == 0 else { throw failure("cannot be looked at") }
             let isShared = status.st_mode & 0o022 != 0
-            // In a directory like /tmp nobody replaces what is another's.
+            // In a directory like /tmp no user can replace the file of another.
             let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0
             guard [0, getuid()].contains(status.st_uid), !isShared || isSticky else {
                 throw .keyInsecure(

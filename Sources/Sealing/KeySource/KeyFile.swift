@@ -115,7 +115,7 @@ struct KeyFile {
 
 /// A key file that this process has made.
 ///
-/// As long as the object lives, nobody else gets a key for a new store from the directory.
+/// As long as the object lives, no other process gets a key for a new store from the directory.
 final class MadeKeyFile {
     private let path: String
     private let directory: OpenFile

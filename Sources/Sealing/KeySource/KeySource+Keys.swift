@@ -46,7 +46,7 @@ extension KeySource {
     /// sealed under the key.
     ///
     /// `body` says so, by ``KeyUse/begin()``, before anything under the key can become lasting: where it is not known
-    /// whether a commit happened, the key is kept. Meanwhile nobody else gets the key for another store.
+    /// whether a commit happened, the key is kept. Meanwhile no other process gets the key for another store.
     package func create<Result>(
         _ context: KeySourceContext,
         _ body: (KeyEncryptionKey, [String: String], KeyUse) throws -> Result
@@ -90,7 +90,7 @@ extension KeySource {
 
     /// Whether a path may stand in advice to change the file: the user gave it, or it is beside the database.
     ///
-    /// What a store records is not sealed, and whoever could write to it may have put any path there.
+    /// What a store records is not sealed, and anyone who could write to it may have put any path there.
     private func isTrusted(_ path: String, _ context: KeySourceContext) -> Bool {
         context.namedSource == self || PathParts(path).directory.utf8.elementsEqual(context.directory.utf8)
     }

@@ -124,7 +124,7 @@ package struct Passphrase {
         return passphrase
     }
 
-    /// Makes sure that there is one, or somebody to ask; reads nothing.
+    /// Makes sure that there is one, or a way to ask for it; reads nothing.
     func requireGiven() throws(SealingError) {
         if let descriptor {
             guard isOpenForReading(descriptor) else { throw unreadable(descriptor) }

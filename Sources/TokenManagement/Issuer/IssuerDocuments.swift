@@ -25,7 +25,7 @@ package struct IssuerDocuments: Sendable {
     /// What was fetched, where nothing keeps it.
     private let fetched = FetchedDocuments()
 
-    /// Fetches that are shared with others; nil: with nobody.
+    /// Fetches that are shared with others; nil if they are not shared.
     var fetches: SharedFetches?
 
     /// Whether nothing is sent while a wait lasts that the issuer asked for; a person who signs in does not wait.

@@ -102,7 +102,7 @@ extension StoreConnection {
 
     /// Empties the log as soon as others let it, or gives up after `limit`.
     private func emptiedLog(within limit: Duration, _ patience: Duration = shortestTry) throws -> Erasure {
-        // What a server keeps of deleted rows, in its log and in backups, nobody can empty.
+        // The copies of deleted rows in a server's log and backups cannot be erased from here.
         guard let path = location.path else { return .complete }
         let end = ContinuousClock.now + limit
         var patience = patience
@@ -126,7 +126,7 @@ extension StoreConnection {
 }
 
 extension Connection {
-    /// Empties the log; false if somebody still reads it.
+    /// Empties the log; false if it is still being read.
     ///
     /// SQLite keeps every writer out for as long as it waits for readers, so it waits for a time only.
     fileprivate func triesToEmptyLog(for patience: Duration) throws -> Bool {

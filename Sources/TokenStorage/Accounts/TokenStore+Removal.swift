@@ -51,7 +51,7 @@ extension TokenStore {
     /// Deletes the accounts that `policy` leaves with all their tokens and claims.
     ///
     /// In a file all of them go in one commit, or none. On a server they go some hundred at a time, so that sign-ins
-    /// need not wait for the rest; each is looked at again once nobody else can change it, and one that does not fit
+    /// need not wait for the rest; each is looked at again once nothing else can change it, and one that does not fit
     /// any more stays.
     public func purge(
         _ policy: AccountPolicy,
@@ -122,7 +122,7 @@ extension TokenStore {
             return (result, try session.erasure(within: .zero))
         }
         guard let path = location.path else { return (result, erasure) }
-        // Whoever reads keeps the log from being emptied, and others may write meanwhile.
+        // A reader keeps the log from being emptied, and others may write meanwhile.
         let end = ContinuousClock.now + options.busyTimeout
         var patience = StoreConnection.shortestTry
         while erasure == .unfinished(.logIsRead(at: path)), ContinuousClock.now < end {

@@ -142,7 +142,7 @@ private struct EndedTransaction: Error {}
 
 /// What tells whether something was committed to a file between two looks, within the second of which it is read.
 ///
-/// Where nobody who writes has the file open, an inspection cannot trust the index of the log. While the log is empty as
+/// Where no writer has the file open, an inspection cannot trust the index of the log. While the log is empty as
 /// well, SQLite then counts a version for each transaction. But who reads a file with an empty log, and with locks, keeps
 /// others from moving what they commit out of the log, so that a log which is empty still shows that they did not. What
 /// is read without locks is looked at when the reading ends.

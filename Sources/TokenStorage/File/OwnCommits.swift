@@ -20,13 +20,13 @@ final class OwnCommits: Sendable {
     /// More commits than these between two looks are not told apart.
     static let longestLook = 1_000
 
-    /// Begins or ends the noting; nobody notices commits of a store that is only written.
+    /// Begins or ends the noting; a store that is only written has no watcher that needs it.
     var isWanted: Bool {
         get { state.withLock { $0.isWanted } }
         set { state.withLock { $0 = State(isWanted: newValue) } }
     }
 
-    /// Notes a commit that is about to be made, so that nobody sees it before it is known.
+    /// Notes a commit that is about to be made, so that no watcher sees it before it is known.
     func note(_ number: UInt32, entries: Int) {
         state.withLock { state in
             if state.entries.count >= Self.longestLook { state.entries = [:] }
@@ -59,7 +59,7 @@ extension StoreConnection {
             return try connection.write {
                 let (before, entriesBefore) = (connection.sqlite.totalChanges, entryCount)
                 let result = try body()
-                // Nothing is committed where nothing was changed. Until the end nobody else can commit.
+                // Nothing is committed where nothing was changed. Until the end no other process can commit.
                 if connection.sqlite.totalChanges != before, let header = try LogHeader(of: connection.sqlite) {
                     let number = header.words.commitCount &+ 1
                     ownCommits.note(number, entries: entryCount - entriesBefore)

@@ -2,7 +2,7 @@ import Database
 import OAuth
 import SQL
 
-/// What a server's tables consist of: columns, constraints, indexes, and what somebody hung on them.
+/// What a server's tables consist of: columns, constraints, indexes, and what was attached to them, such as triggers.
 ///
 /// What is expected is read from the migrations themselves, so that there is no second list of it.
 struct ServerTables {

@@ -208,7 +208,7 @@ final class BackupDraft {
 
     /// Locks the draft; false if another backup was about to remove it.
     private static func isKept(_ descriptor: Int32, _ name: String) -> Bool {
-        // Where the file system has no locks, nobody removes a draft either.
+        // Where the file system has no locks, no process removes a draft either.
         guard lock(descriptor) || errno != EAGAIN && errno != EACCES else { return false }
         let identity = FileStatus(descriptor: descriptor)?.identity
         return identity != nil && FileStatus(name)?.identity == identity

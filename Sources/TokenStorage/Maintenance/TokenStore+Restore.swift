@@ -139,7 +139,7 @@ private struct Restoration {
                         try progress?(TokenStore.Progress(done: done, total: total, unit: "pages"))
                     }
                 }
-                // Nobody is asked for the key of a copy that is torn.
+                // No prompt for the key of a copy that is torn.
                 try backup.requireCurrent()
                 try openFresh(fresh)
             }

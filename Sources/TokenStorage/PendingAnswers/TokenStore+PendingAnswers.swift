@@ -156,7 +156,7 @@ extension TokenStore {
         } catch {
             throw TokenStoreError.notStored(answer.response, because: cause.losing(answer))
         }
-        // No command takes it in until somebody takes the move back, and the new place never has it.
+        // No command takes it in until the move is taken back, and the new place never has it.
         throw TokenStoreError.notStored(answer.response, because: cause.keepingAnswer)
     }
 

@@ -5,7 +5,7 @@ import SQL
 /// A lease that has ended and was not given back, as one waiter sees it.
 ///
 /// Its holder may be alive, with the refresh token sent, and could not renew it because the server was away: so another
-/// takes it only when nobody has renewed it for a while in which the server was there.
+/// takes it only when it was not renewed for a while in which the server was there.
 struct LapsedLease {
     /// How long a holder that is alive may take to renew it once the server is back.
     static let wait = Duration.seconds(3)
@@ -50,7 +50,7 @@ extension RefreshLease {
         CASE WHEN l.ends_at <= clock_timestamp() THEN CAST(extract(epoch FROM l.ends_at) * 1000000 AS bigint) END
         """
 
-    /// Of a lease that was not given back and may be its holder's still: one that ended long ago is renewed by nobody.
+    /// Of a lease that was not given back and may be its holder's still: one that ended long ago is never renewed.
     private static let isOfSomebody = """
         l.ends_at > clock_timestamp() - interval '10 minutes' AND l.ends_at < clock_timestamp() + interval '2 minutes'
         """

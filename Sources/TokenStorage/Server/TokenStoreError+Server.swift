@@ -220,7 +220,7 @@ extension PostgreSQLError {
 
     /// Whether the server may be had again in a moment: it restarts, another takes its place, it is busy or in trouble.
     ///
-    /// One whose disk is full is not waited for here, as somebody has to make room.
+    /// One whose disk is full is not waited for here, as a person has to make room.
     var isPassing: Bool {
         guard code != .statementPooler else { return false }
         let isShort = ["08", "53", "57", "58"].contains(code.category) && !Self.lasting.contains(code)

@@ -7,7 +7,7 @@ import Sealing
 struct NewPlace {
     /// The place, as an entry says that was written with the store's key; nil where there is none, or no key to tell.
     ///
-    /// Whoever could write to the store may have made it say so, and would get the sign-ins of all who follow it.
+    /// Anyone who could write to the store may have made it say so, and would get the sign-ins of all who follow it.
     let address: String?
 
     /// Why there is no key to tell.

@@ -103,14 +103,14 @@ struct StoreCopying {
         guard known.move == move else { throw TakenBackMove() }
         guard !known.isNoted else { return }
         var options = reading
-        // Nobody who has the key may write there any more; the note is sealed with it all the same.
+        // No program with the key may write there any more; the note is sealed with it all the same.
         options.unlocks = false
         let store = try TokenStore.open(at: source, options: options)
         defer { store.close() }
         try store.withWriter { session in
             session.keyRing = known.keys
             try session.connection.write {
-                // Nobody takes the move back between the look and the note.
+                // No other process can take the move back between the look and the note.
                 try session.lockForManyAccounts()
                 guard try session.lastMove() == move else { throw TakenBackMove() }
                 try session.noteFinishedMove(to: target.description, accounts: accounts)

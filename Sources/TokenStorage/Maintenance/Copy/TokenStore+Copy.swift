@@ -102,7 +102,7 @@ public struct MoveUndo: Hashable, Sendable {
 
     /// How many accounts are there: of a file now, of a server when the move was finished; nil where that is not known.
     ///
-    /// A server that the store alone names is not asked: whoever could write to the store may have put any name there.
+    /// A server that the store alone names is not asked: anyone who could write to the store may have named any there.
     public let accounts: Int?
 
     fileprivate init(of location: StoreLocation, _ options: StoreOptions) throws {

@@ -101,7 +101,7 @@ struct SchemaPages {
         /// The id of a row that begins as one of the schema does: with "table" or "index", the first of five columns.
         private static func row(ofObjectIn cell: ArraySlice<UInt8>) -> UInt64? {
             var rest = cell
-            // Nobody makes so many objects that a larger id is given.
+            // No database has so many objects that an id is larger.
             guard number(&rest) != nil, let row = number(&rest), row <= UInt64(UInt32.max) else { return nil }
             let record = rest
             guard let size = number(&rest), size < 64 else { return nil }
