@@ -131,11 +131,18 @@ extension StoreConnection {
     /// A value names its key, a hash does not: one under a key that a rekey has retired is found nowhere.
     func currentKeys() throws -> KeyRing {
         let ring = try keys()
-        let ids = Set(try connection.dataKeyIDs())
-        guard ids != ring.ids else { return ring }
-        if ids.isEmpty { return .openingNothing }
-        try reloadKeys()
-        return try keys()
+        guard Set(try connection.dataKeyIDs()) != ring.ids else { return ring }
+        do {
+            // Between two looks a purge could take all of them.
+            return try connection.read {
+                if try connection.dataKeyCount() == 0 { return .openingNothing }
+                try reloadKeysAtHand()
+                return try keys()
+            }
+        } catch is MissingDataKeys {
+            try fetchKeys()
+            return try keys()
+        }
     }
 
     /// Writes anew what the store says of its keys, once they were opened: by which key, and from which source that is.
@@ -189,6 +196,10 @@ extension StoreConnection {
 struct MissingDataKeys: Error {}
 
 extension TokenStoreError {
+    static func restlessKeys(of location: StoreLocation) -> TokenStoreError {
+        busy("the keys of \(location) change all the time", .retryLater)
+    }
+
     static func lostKeys(at location: StoreLocation) -> TokenStoreError {
         damaged(
             "\(location) has lost its data keys, and nothing in it opens without them",

@@ -132,25 +132,34 @@ extension StoreConnection {
     ) throws -> Result {
         for _ in 0..<Self.keyAttempts {
             do {
-                if connection.isServer {
-                    presumption = presumed
-                    defer { presumption = nil }
-                    return try writeOnServer {
-                        if presumption == nil {
-                            try askAheadForKey()
-                            try ask()
-                        }
-                        return try underCurrentKey(body)
-                    }
-                }
-                return try writeOnFile { try underCurrentKey(body) }
+                return try writeWithKeysAtHand(presuming: presumed, askingAhead: ask, body)
             } catch is MissingDataKeys {
                 if let place = try newPlace() { throw TokenStoreError.moved(from: location, to: place) }
                 // A key source may ask a person, for which no transaction should wait.
                 try fetchKeys()
             }
         }
-        throw TokenStoreError.busy("the keys of \(location) change all the time", .retryLater)
+        throw TokenStoreError.restlessKeys(of: location)
+    }
+
+    /// The same for a caller who holds what a key source may wait for.
+    ///
+    /// - Throws: ``MissingDataKeys`` where the key has to be fetched first.
+    func writeWithKeysAtHand<Result>(
+        presuming presumed: Presumption? = nil,
+        askingAhead ask: () throws -> Void = {},
+        _ body: () throws -> Result
+    ) throws -> Result {
+        guard connection.isServer else { return try writeOnFile { try underCurrentKey(body) } }
+        presumption = presumed
+        defer { presumption = nil }
+        return try writeOnServer {
+            if presumption == nil {
+                try askAheadForKey()
+                try ask()
+            }
+            return try underCurrentKey(body)
+        }
     }
 
     /// Runs `body`, in the transaction that is open, with the data key that is current in it.

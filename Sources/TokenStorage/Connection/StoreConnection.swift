@@ -188,7 +188,7 @@ package final class StoreConnection {
             }
             // A purge of everything leaves none.
             guard !wrapped.isEmpty else {
-                let ring = mode == .readWrite ? try makeKeys() : .openingNothing
+                guard let ring = mode == .readWrite ? try makeKeys() : .openingNothing else { continue }
                 keyRing = ring
                 return ring
             }
@@ -256,24 +256,27 @@ package final class StoreConnection {
 
     /// Gives a store that holds nothing sealed a new data key, under a key from its source, or the one asked for.
     ///
+    /// - Returns: nil if another process was first, or has named another source meanwhile.
     /// - Throws: ``TokenStoreError/Code/damaged`` if there are sealed values, which lost their keys.
-    private func makeKeys() throws -> KeyRing {
+    private func makeKeys() throws -> KeyRing? {
         guard !connection.isServer || makesServerKeys else { throw TokenStoreError.lostKeys(at: location) }
         let source = try options.keySource ?? recordedKeySource()
         return try source.create(keyContext([:])) { key, parameters, use in
             try connection.write {
-                // Another process may have been first.
-                guard try connection.dataKeyCount() == 0 else { return }
+                // What another process has made may be under a key from elsewhere.
+                let isRecorded = try StoreHeader(connection, at: location).keySource == header.keySource
+                guard try connection.dataKeyCount() == 0, isRecorded else { return nil }
                 for table in SealedTable.all where try table.hasValues(in: connection) {
                     throw TokenStoreError.lostKeys(at: location)
                 }
                 // A new id: a process that has not noticed the purge must not take it for the one it knows.
                 try connection.insertDataKey(DataKey(id: DataKey.newID()), under: key, storeID: header.storeID, at: now)
                 try setKeySource(source, parameters)
+                header = try StoreHeader(connection, at: location)
+                let ring = try KeyRing(key, storeID: header.storeID, from: connection)
                 use.begin()
+                return ring
             }
-            header = try StoreHeader(connection, at: location)
-            return try KeyRing(key, storeID: header.storeID, from: connection)
         }
     }
 

@@ -71,7 +71,7 @@ extension TokenStore {
     ) throws -> (resealed: Int, altered: Int, isComplete: Bool) {
         var (resealed, altered) = (0, 0)
         while true {
-            let key = try session.currentKeys().currentID
+            let key = try session.write { try session.keys().currentID }
             let done = try session.connection.withCache(of: 128) { try session.resealEverything(progress) }
             resealed += done.values
             altered += done.altered
@@ -119,11 +119,11 @@ extension StoreConnection {
         defer { withExtendedLifetime(lock) {} }
         // An older version may have left an unfinished rekey, which is finished first.
         while try currentKeys().hasUnbound {
-            _ = try write {
+            let key = try write {
                 try markEvents()
-                return try startRekey()
+                _ = try startRekey()
+                return try keys().currentID
             }
-            let key = try currentKeys().currentID
             let altered = try resealEverything(nil).altered
             // The caller may be taking answers in; then the next opening goes on here.
             let pending = try KernelLock(of: path)
@@ -147,6 +147,7 @@ extension StoreConnection {
             }
             return (nil, try commitNewKey())
         }
+        try write { try reloadKeysAtHand() }
         if try isLeftUnfinished(movedTo: source) { return (Self.adviceOnLeak, true) }
         return (try changeSource(to: source, afterLeak: true, done: &done), false)
     }
@@ -177,7 +178,7 @@ extension StoreConnection {
         return false
     }
 
-    private func addDataKey(under key: KeyEncryptionKey) throws {
+    func addDataKey(under key: KeyEncryptionKey) throws {
         let ids = try connection.dataKeyIDs()
         // The header of a sealed value names its key in four bytes. A file shows by its identity that it was put back.
         guard let id = connection.isServer ? DataKey.newID(besides: ids) : UInt32(exactly: 1 + Int64(ids.max() ?? 0))
@@ -213,85 +214,7 @@ extension StoreConnection {
     ///
     /// Each of them holds the table while it writes; where rows are spread it holds the row of the current key, for
     /// which new ones would overtake who waits for ever: for the table they queue.
-    private func lockKeys() throws {
+    func lockKeys() throws {
         if connection.isServer { try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE") }
-    }
-
-    /// Wraps every data key under the key of another source; no row is rewritten.
-    ///
-    /// After a leak a new data key becomes current in the same commit.
-    ///
-    /// - Returns: what is left for a person to do.
-    fileprivate func changeSource(to source: KeySource, afterLeak: Bool, done: inout String?) throws -> String? {
-        if let path = location.path { try StoreFiles(path).requireSeparateKeyFile(source) }
-        if location.address != nil { try source.requireReachable(fromAnyMachine: location) }
-        // Another process may have moved the keys since this one opened the store; no third one does under the lock.
-        try reloadKeys()
-        let old = try keySource()
-        let ring = try keys()
-        return try source.create(keyContext([:])) { key, parameters, use in
-            guard !afterLeak || key.id != ring.keyEncryptionKey.id else { throw TokenStoreError.leakedKey(source) }
-            try write {
-                try rewrapKeys(from: ring, under: key)
-                if afterLeak { try addDataKey(under: key) }
-                try setKeySource(source, parameters)
-                try record(.rekey, outcome: Self.outcome(source, afterLeak: afterLeak))
-                // What a server has against any of this, it has said when it answers.
-                _ = try connection.dataKeyCount()
-                use.begin()
-            }
-            done = "the key comes from '\(source)'"
-            keyRing = try KeyRing(key, storeID: header.storeID, from: connection)
-            header = try StoreHeader(connection, at: location)
-            try emptyLog()
-            let notes = [
-                key.id == ring.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: ring.keyEncryptionKey.id),
-                afterLeak ? Self.adviceOnLeak : nil,
-            ]
-            return notes.contains { $0 != nil } ? notes.compactMap(\.self).joined(separator: "; ") : nil
-        }
-    }
-
-    private func rewrapKeys(from ring: KeyRing, under key: KeyEncryptionKey) throws {
-        try lockKeys()
-        guard try connection.wrappedDataKeys().allSatisfy({ $0.keyID == ring.keyEncryptionKey.id }) else {
-            throw TokenStoreError.busy("another node has moved the keys of \(location) meanwhile", .retry)
-        }
-        for id in try connection.dataKeyIDs() {
-            let wrapped = try ring.rewrap(id, under: key, from: connection)
-            try connection.rewrapDataKey(id, wrapped, under: key.id)
-        }
-    }
-
-    private static func outcome(_ source: KeySource, afterLeak: Bool) -> String {
-        "key source \(source.kind.rawValue)" + (afterLeak ? ", after a leak" : "")
-    }
-
-    /// Whether a rekey after a leak has changed both keys, this source's being the new one, and was cut off then.
-    ///
-    /// Its first commit says so: where another rekey was cut off, the key may be the one that leaked.
-    func isLeftUnfinished(movedTo source: KeySource) throws -> Bool {
-        try reloadKeys()
-        let recorded = try StoreHeader(connection, at: location).keySource
-        guard try connection.dataKeyCount() > 1, try KeySource(parsing: recorded) == source else { return false }
-        return try lastRekeyOutcome() == Self.outcome(source, afterLeak: true)
-    }
-
-    private static let adviceOnLeak =
-        "whoever has the leaked copy can still read what was in it: sign out and in again, so that the issuer ends the "
-        + "old tokens"
-
-    /// What becomes of the key file that the store has moved away from.
-    private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
-        guard let path = location.path, let file = source.filePath(directory: path.directory) else { return nil }
-        let users = StoreFiles(path).stores(sealedUnder: id, besides: file)
-        guard users.isEmpty else {
-            return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
-        }
-        // Another store may name the same place, wherever that store is.
-        let others = (source == .file ? "" : "stores elsewhere, ") + "old copies and backups"
-        return
-            "no store beside it needs the old key file \(file) any more, but \(others) may, so delete it "
-            + "once you need none of those"
     }
 }
