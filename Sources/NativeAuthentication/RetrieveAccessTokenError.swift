@@ -98,7 +98,7 @@ extension RetrieveAccessTokenErrorKind {
     fileprivate init(_ error: AcquisitionError) {
         self =
             switch (error.code, error.interaction) {
-            case (_, .signedOut?): .noAccount
+            case (_, .signedOut?), (_, .noAccount?): .noAccount
             case (_, .refused?): error.refusal.map(Self.init(refused:)) ?? .refreshTokenExpired
             case (_, .noRefreshToken?), (_, .ended?), (_, .refusedWithoutReason?), (_, .accountDeleted?),
                 (_, .sessionTooOld?):

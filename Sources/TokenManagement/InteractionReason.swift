@@ -13,6 +13,9 @@ public struct InteractionReason: RawRepresentable, Hashable, Sendable {
     /// The account has signed out.
     public static let signedOut = InteractionReason(rawValue: "signed_out")
 
+    /// The account is not stored, or no longer.
+    public static let noAccount = InteractionReason(rawValue: "no_account")
+
     /// The account has no refresh token that the client may use.
     public static let noRefreshToken = InteractionReason(rawValue: "no_refresh_token")
 
@@ -43,6 +46,7 @@ public struct InteractionReason: RawRepresentable, Hashable, Sendable {
     var words: (problem: String, remedy: Remedy) {
         switch self {
         case .signedOut: ("the account has signed out", .signInAgain)
+        case .noAccount: ("the account is not in the store", .signInAgain)
         case .noRefreshToken: ("the account has no refresh token", .signInAgain)
         case .otherAuthority: ("the account is not one of the authority asked for", .signIn("sign in there"))
         case .ended: ("the issuer has ended the session", .signInAgain)

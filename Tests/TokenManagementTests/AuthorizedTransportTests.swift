@@ -207,7 +207,7 @@ struct AuthorizedTransportTests {
     @Test func `S42: every error is a sentence, and has a remedy`() {
         let refusal = OAuthError(code: .invalidGrant)
         let reasons: [InteractionReason] = [
-            .signedOut, .noRefreshToken, .otherAuthority, .ended, .accountDeleted, .foreignEndpoint,
+            .signedOut, .noAccount, .noRefreshToken, .otherAuthority, .ended, .accountDeleted, .foreignEndpoint,
         ]
         let errors: [any CodedError] =
             reasons.map { AcquisitionError.interactionRequired($0) } + [

@@ -236,4 +236,21 @@ struct SignOutTests {
             #expect(error?.interaction == .accountDeleted)
         }
     }
+
+    @Test(arguments: [false, true])
+    func `an account that another process purges before it is asked for is not there`(isForced: Bool) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            let other = try scene.openAgain()
+            #expect(try await manager.acquireTokenSilently(scene.request()).source == .cache)
+            let count = scene.tokenRequestCount
+            _ = try await other.purge(.all)
+            let error = try await acquisitionError {
+                try await manager.acquireTokenSilently(scene.request { $0.forcesRefresh = isForced })
+            }
+            #expect(error?.interaction == .noAccount)
+            #expect(error?.needsInteraction == true)
+            #expect(scene.tokenRequestCount == count)
+        }
+    }
 }

@@ -50,7 +50,7 @@ package struct TokenDecider: Sendable {
         let found = try store.silentState(for: query) { try Authority(of: $0, requested: request.authority) }
         guard var state = found else {
             let state = try store.signInState(of: request.account, client: clientID)
-            return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noRefreshToken))
+            return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noAccount))
         }
         if request.forcesRefresh, !request.keepsWaits { state.liftOwnThrottles(before: start) }
         return decide(request, by: state)

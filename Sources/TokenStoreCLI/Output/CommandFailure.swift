@@ -111,8 +111,10 @@ extension CommandFailure {
     /// The failure of a token request.
     init(_ error: AcquisitionError) {
         let status: ExitStatus =
-            // A new session may get a longer token, where the issuer ends the token with the session.
-            if error.needsInteraction || error.code == .tooShort {
+            if error.interaction == .noAccount {
+                .noMatch
+            } else if error.needsInteraction || error.code == .tooShort {
+                // A new session may get a longer token, where the issuer ends the token with the session.
                 .interactionRequired
             } else if error.isOutage {
                 .network

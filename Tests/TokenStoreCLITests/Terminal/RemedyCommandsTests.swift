@@ -1,6 +1,7 @@
 import OAuth
 import TestTraits
 import Testing
+import TokenManagement
 import TokenStorage
 
 @testable import TokenStoreCLI
@@ -76,5 +77,12 @@ struct RemedyCommandsTests {
     func `a remedy is shown with its command or option`(remedy: Remedy, hint: String) {
         #expect(remedy.hint == hint)
         #expect(CommandFailure(TokenStoreError(.storage, "it failed", remedy)).sentence == "it failed; \(hint)")
+    }
+
+    @Test func `an account that another process has deleted meanwhile fits no selector`() {
+        let failure = CommandFailure(AcquisitionError.interactionRequired(.noAccount))
+        #expect(failure.status == .noMatch)
+        #expect(failure.sentence == "the account is not in the store; sign in again")
+        #expect(CommandFailure(AcquisitionError.interactionRequired(.noRefreshToken)).status == .interactionRequired)
     }
 }
