@@ -81,7 +81,11 @@ extension TokenStore {
             }
         } catch let error as TokenStoreError where error.code == .olderStore {
             let file = StoreFile(path: path, timeout: options.busyTimeout)
-            return try PurgeCounts(of: file.openForInspection().connection)
+            let connection = try file.openForInspection().connection
+            var counts = try PurgeCounts(of: connection)
+            let storeID = try StoreHeader(connection, at: path).storeID
+            counts.removedFiles = try PendingFile.all(of: path, for: storeID).map(\.name)
+            return counts
         }
     }
 

@@ -40,6 +40,11 @@ struct PendingFile: Hashable, Sendable {
         try names(of: path).compactMap { PendingFile($0, prefix: path.pendingPrefix) }
     }
 
+    /// Those for one store, whether or not they can be opened.
+    static func all(of path: StorePath, for storeID: [UInt8]) throws(TokenStoreError) -> [PendingFile] {
+        try all(of: path).filter { $0.storeID == storeID }
+    }
+
     private static func names(of path: StorePath) throws(TokenStoreError) -> [String] {
         guard let directory = opendir(path.directory) else {
             let (reason, error) = (errno, StoreFile.failure("read", path.directory))

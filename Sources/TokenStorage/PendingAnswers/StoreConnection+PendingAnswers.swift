@@ -117,7 +117,7 @@ extension StoreConnection {
     /// The stores `x` and `x.db` of one directory have their answers under the same names.
     func ownAnswers() throws -> [PendingFile] {
         guard let path = location.path else { return [] }
-        return try PendingFile.all(of: path).filter { $0.storeID == header.storeID }
+        return try PendingFile.all(of: path, for: header.storeID)
     }
 
     /// Why files named like answers will not be taken in; no repair of the database changes that.

@@ -52,6 +52,23 @@ struct StrayAnswerTests {
         #expect(!isThere(others))
     }
 
+    @Test(arguments: OldStore.versions)
+    func `purging everything of an older store names its answers before it takes them`(version: Int) throws {
+        let fixture = try TestStore(older: version)
+        let connection = try StoreFile(path: fixture.path, timeout: .zero).openForInspection().connection
+        let id = try StoreHeader(connection, at: fixture.path).storeID
+        let name = fixture.path.pendingPrefix + "0000000000000002"
+        let bytes = Data(Array("tokenstore answer\n".utf8) + id + Array("sealed".utf8))
+        #expect(FileManager.default.createFile(atPath: name, contents: bytes))
+        try #require(chmod(name, 0o600) == 0)
+        let trial = try TokenStore.purgeAll(at: fixture.path, options: fixture.options, dryRun: true)
+        #expect(trial.removedFiles == [name])
+        #expect(isThere(name))
+        let purged = try TokenStore.purgeAll(at: fixture.path, options: fixture.options)
+        #expect(purged.removedFiles.contains(name))
+        #expect(!isThere(name))
+    }
+
     @Test func `a store whose database no longer says which it was keeps its answers`() throws {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let answer = try leaveAnswer(for: fixture.store)
