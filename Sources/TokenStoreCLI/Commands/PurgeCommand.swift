@@ -137,7 +137,12 @@ struct PurgeCommand: ParsableCommand {
             return PurgeCounts()
         }
         try store.requireWritable()
-        return try policy(console, in: store).map { try store.previewPurge($0) } ?? store.previewPurgeExpired()
+        guard let policy = try policy(console, in: store) else { return try store.previewPurgeExpired() }
+        let counts = try store.previewPurge(policy)
+        if counts.accounts == 0, let advice = try store.storedIssuer(meantBy: policy) {
+            console.note("no account fits; \(advice)")
+        }
+        return counts
     }
 
     /// What people call the accounts that would be deleted: all of them, unless the store is of an older version, or is

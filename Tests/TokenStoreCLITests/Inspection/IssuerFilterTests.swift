@@ -85,6 +85,12 @@ struct IssuerFilterTests {
         let list = try scratch.run("list", "--issuer", typed)
         #expect(list.status == 0)
         #expect(list.error == "tokenstore: \(advice)")
+        for option in ["--dry-run", "--yes"] {
+            let purge = try scratch.run("purge", "--issuer", typed, option)
+            #expect(purge.status == 0)
+            #expect(purge.output.contains("delete") && purge.output.contains(" 0 accounts"))
+            #expect(purge.error == "tokenstore: \(advice)")
+        }
     }
 
     @Test func `where two stored issuers may be meant, or none, no spelling is proposed`() throws {
@@ -93,6 +99,7 @@ struct IssuerFilterTests {
             let outcome = try scratch.run("token", "--issuer", typed)
             #expect(outcome.status == 3)
             #expect(outcome.error == "tokenstore: error: no account fits; see the accounts with 'tokenstore list'\n")
+            #expect(try scratch.run("purge", "--issuer", typed, "--yes").error.isEmpty)
         }
     }
 }
