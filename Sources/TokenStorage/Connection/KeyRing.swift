@@ -200,6 +200,10 @@ extension TokenStoreError {
         busy("the keys of \(location) change all the time", .retryLater)
     }
 
+    static func unnamedKeySource(of location: StoreLocation) -> TokenStoreError {
+        damaged("\(location) does not say where its key comes from", .nameKeySource)
+    }
+
     static func lostKeys(at location: StoreLocation) -> TokenStoreError {
         damaged(
             "\(location) has lost its data keys, and nothing in it opens without them",

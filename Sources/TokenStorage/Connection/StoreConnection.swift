@@ -240,7 +240,7 @@ package final class StoreConnection {
         do {
             return try KeySource(parsing: header.keySource)
         } catch {
-            throw TokenStoreError.damaged("\(location) does not say where its key comes from", .nameKeySource)
+            throw TokenStoreError.unnamedKeySource(of: location)
         }
     }
 

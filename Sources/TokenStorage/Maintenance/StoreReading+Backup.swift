@@ -24,9 +24,14 @@ package struct StoreBackup: Sendable {
     /// The id of that key; nil where nothing is sealed.
     package let keyID: String?
 
-    init(_ connection: Connection, at path: StorePath) throws {
+    /// Reads what a database says of itself, or where its key comes from that says nothing of that.
+    init(_ connection: Connection, at path: StorePath, orElse given: @autoclosure () throws -> KeySource?) throws {
         self.path = path.database
-        keySource = try KeySource(parsing: StoreHeader(connection, at: path).keySource)
+        let header = try StoreHeader(connection, at: path)
+        guard let source = try header.namesKeySource ? KeySource(parsing: header.keySource) : given() else {
+            throw TokenStoreError.unnamedKeySource(of: StoreLocation(path))
+        }
+        keySource = source
         keyID = try connection.keyEncryptionKeyIDs().first?.id
         accounts = try connection.accountCount()
     }
@@ -61,7 +66,7 @@ extension StoreReading {
             try TokenStoreError.translating(at: session.path) {
                 try session.requireNotMoved()
                 let writer = try BackupWriter(file, of: session)
-                return (backup: try StoreBackup(session.connection, at: writer.target), isReplacing: writer.isTaken)
+                return (backup: try writer.described(session.connection), isReplacing: writer.isTaken)
             }
         }
     }
@@ -110,6 +115,11 @@ private struct BackupWriter {
         guard try StoreHeader(connection, at: target).storeID == session.header.storeID else {
             throw TokenStoreError.file("\(name) is a backup of another store", remedy)
         }
+    }
+
+    /// What a copy of the store in `connection` says of itself.
+    func described(_ connection: Connection) throws -> StoreBackup {
+        try StoreBackup(connection, at: target, orElse: session.keySource())
     }
 
     /// Copies the pages, in the read transaction that the connection is in.
@@ -163,7 +173,7 @@ private struct BackupWriter {
     private func checked(_ draft: String, _ accounts: Int) throws -> StoreBackup {
         do {
             let copy = try Connection(path: draft, mode: .immutable, busyTimeout: .zero)
-            let backup = try StoreBackup(copy, at: target)
+            let backup = try described(copy)
             guard try copy.integrityProblems(quick: true).isEmpty, backup.accounts == accounts else {
                 throw unsound
             }

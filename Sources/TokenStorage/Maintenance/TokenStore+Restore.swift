@@ -76,7 +76,7 @@ private struct Restoration {
         try readingBackup { backup in
             try check(backup.connection)
             let plan = StoreRestore(
-                backup: try StoreBackup(backup.connection, at: source),
+                backup: try StoreBackup(backup.connection, at: source, orElse: options.keySource),
                 accounts: try backup.connection.accountNames(limit: names),
                 replaced: try replaced()
             )

@@ -25,4 +25,17 @@ struct BackupKeyTests {
             #expect(json["keyFile"] is NSNull)
         }
     }
+
+    @Test func `a store that does not say where its key comes from is backed up with the key that is named`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.execute("UPDATE store SET key_source = 'gile'")
+        let unnamed = try scratch.run("backup", scratch.path("a.db"))
+        #expect(unnamed.status == 6)
+        #expect(unnamed.error.contains("does not say where its key comes from"), "\(unnamed.error)")
+        let named = try scratch.run("backup", "--key", "file", scratch.path("a.db"))
+        #expect(named.status == 0, "\(named.error)")
+        #expect(named.output.contains("the key file \(scratch.path("key")) ("), "\(named.output)")
+        #expect(try scratch.run("list", "--store", scratch.path("a.db"), "--key", "file").lines.count == 2)
+    }
 }
