@@ -224,9 +224,8 @@ struct TokenStoreCommand: ParsableCommand {
             let root: any ParsableCommand.Type = isScript ? CompletionRoot.self : self
             let text = root.fullMessage(for: error, columns: HelpText.width)
             let help = HelpText(text)
-            // Bash would take an address for several words.
-            let breaks = text.hasPrefix("#!/bin/bash") ? "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}" : ""
-            do { try write(help.isHelp ? help.arranged : text + breaks) } catch { end(with: error, arguments, asJSON) }
+            let shown = help.isHelp ? help.arranged : isScript ? CompletionRoot.adapted(text) : text
+            do { try write(shown) } catch { end(with: error, arguments, asJSON) }
             exit(withError: nil)
         }
         // A person who presses Tab is told nothing.

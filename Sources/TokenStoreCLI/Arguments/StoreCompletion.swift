@@ -56,6 +56,31 @@ struct CompletionRoot: ParsableCommand {
     static let configuration = TokenStoreCommand.configuration
 
     @OptionGroup var arguments: StoreArguments
+
+    /// The parser's script for a shell, made to know a value behind an equals sign in front of the command.
+    static func adapted(_ script: String) -> String {
+        if script.hasPrefix("#!/bin/bash") {
+            let value = "        if \"${is_parsing_option_value}\"; then\n"
+            // Bash would take an address for several words.
+            return script.replacing(value, with: value + bashEqualsSign) + "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}"
+        }
+        guard script.hasPrefix("#compdef") else { return script }
+        let command = "        '(-): :->command'\n"
+        return script.replacing(command, with: zshJoinedValues + command, maxReplacements: 1)
+    }
+
+    private static let bashEqualsSign = """
+                    # Bash makes a word of the equals sign between an option and its value
+                    if [[ "${unparsed_words[${word_index}]}" = '=' && "${#unparsed_words[@]}" -gt 1 ]]; then
+                        unset "unparsed_words[${word_index}]"
+                        continue
+                    fi
+
+        """
+
+    /// Options that zsh takes and does not offer: those that it does have their values in the next word.
+    private static let zshJoinedValues = ["--store=-:path:_files", "--key", "--color", "--timeout", "--log-level"]
+        .map { "        '!\($0.contains("=") ? $0 : $0 + "=-:value:")'\n" }.joined()
 }
 
 /// The word that a person completes, and the words before it.

@@ -128,10 +128,15 @@ struct CompletionTests {
             #expect(shown.contains(completed), "\(shell.name): \(typed) became \(shown)")
         }
         let other = try ScratchDirectory()
-        for words in ["list --store \(scratch.store) --account", "--store \(scratch.store) claims"] {
+        for words in [
+            "list --store \(scratch.store) --account", "--store \(scratch.store) claims", "--store=\(scratch.store) claims",
+            "--color=never --timeout 5 --store=\(scratch.store) list --account",
+        ] {
             let shown = try complete("tokenstore \(words) iv\t", in: shell, other)
             #expect(shown.contains(" ivo@example.org]"), "\(shell.name): \(words) became \(shown)")
         }
+        let command = try complete("tokenstore --store=\(scratch.store) whoa\t", in: shell, other)
+        #expect(command.contains("=\(scratch.store) whoami]"), "\(shell.name): \(command)")
     }
 
     @Test(arguments: shells)
