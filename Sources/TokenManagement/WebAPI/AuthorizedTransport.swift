@@ -73,7 +73,7 @@ public struct AuthorizedTransport: HTTPTransport {
     /// - Throws: ``WebAPIError``, and what ``send(_:limits:)`` throws.
     public func json(_ request: HTTPRequest? = nil, limits: HTTPLimits = .webAPI) async throws -> JSONValue {
         let response = try await send(request ?? HTTPRequest("GET", api.url), limits: limits)
-        guard response.isSuccess else { throw WebAPIError.status(response.status) }
+        guard response.isSuccess else { throw WebAPIError.status(response.status, WebAPIError.Failure(response.body)) }
         // The position of a JSON error is of no use to the caller.
         guard let value = try? response.body.withUnsafeBytes({ try JSONValue(parsing: $0) }) else {
             throw WebAPIError.notJSON

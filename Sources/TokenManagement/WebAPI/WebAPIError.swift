@@ -40,6 +40,39 @@ public struct WebAPIError: CodedError, Hashable {
     /// The status of the answer.
     public private(set) var status: Int?
 
+    /// What the API calls the failure, where its answer is JSON that says so as Microsoft Graph does.
+    public private(set) var failure: Failure?
+
+    /// The `code` and the `message` of the object `error` in an API's answer, and nothing else of it.
+    ///
+    /// They are the API's own words, which it may have put anything into: each is shortened where it has over 1,200
+    /// characters, and words as long as a token are left out of them.
+    public struct Failure: Hashable, Sendable {
+        /// The API's name for the failure, such as `Request_ResourceNotFound`; nil where it has none.
+        public let code: String?
+
+        /// What the API says to a developer; nil if it says nothing.
+        public let message: String?
+
+        /// nil where the answer names none.
+        init?(_ answer: Secret) {
+            // What is not JSON says nothing of the kind.
+            let answer = try? answer.withUnsafeBytes { try JSONValue(parsing: $0) }
+            guard let error = answer?.object?["error"]?.object else { return nil }
+            (code, message) = (Self.shown(error["code"]), Self.shown(error["message"]))
+            if code == nil, message == nil { return nil }
+        }
+
+        private static let longestWord = 100
+
+        private static func shown(_ value: JSONValue?) -> String? {
+            guard let text = value?.text, !text.isEmpty else { return nil }
+            let words = text.split(separator: " ", omittingEmptySubsequences: false)
+            let shown = words.map { $0.utf8.count > longestWord ? "[...]" : String($0) }
+            return shown.joined(separator: " ").boundedSentence
+        }
+    }
+
     /// Makes an error; `problem` is one sentence without advice, and is shortened where it has over 1,200 characters.
     public init(_ code: Code, _ problem: String, _ remedy: Remedy? = nil) {
         self.code = code
@@ -59,13 +92,14 @@ extension WebAPIError {
         WebAPIError(.invalidURL, "'\(url)' is not an address of the API", .correct("correct it"))
     }
 
-    package static func status(_ status: Int) -> WebAPIError {
+    package static func status(_ status: Int, _ failure: Failure? = nil) -> WebAPIError {
         var error = WebAPIError(
             .status,
             "the API answered \(status)",
             Remedy(.checkSource, "see its documentation for what that means")
         )
         error.status = status
+        error.failure = failure
         return error
     }
 
