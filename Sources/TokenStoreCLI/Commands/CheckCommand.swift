@@ -66,6 +66,10 @@ struct CheckCommand: ParsableCommand {
         let again = signInsAgain(report)
         let made = Repair(plan: report.plan, damagedCopy: report.damagedCopy)
         try CheckReport(problems: problems, repair: made, again: again).write(arguments, on: console)
+        // The older data key is still there; whether it is decides nothing about the repair.
+        if (try? arguments.inspect(console)?.status().isRekeyUnfinished) == true {
+            console.note(StoreStatus.unfinishedRekey)
+        }
         guard !report.lostSignIns.isEmpty || report.mayHaveLostOthers else { return }
         let count = report.lostSignIns.count
         let bound = report.mayHaveLostOthers ? "at least " : ""

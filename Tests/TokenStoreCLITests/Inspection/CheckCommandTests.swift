@@ -50,6 +50,22 @@ struct CheckCommandTests {
         #expect(try scratch.run("list").lines.count == 3)
     }
 
+    @Test func `a repair behind a rekey that was stopped says how to finish that`() throws {
+        struct Stop: Error {}
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        #expect(throws: Stop.self) { try store.rekey { _ in throw Stop() } }
+        store.close()
+        try scratch.damageValue()
+        let repair = try scratch.run("check", "--repair", "--yes")
+        #expect(repair.status == 0, "\(repair.error)")
+        #expect(repair.error == "tokenstore: a rekey is unfinished; run 'tokenstore rekey' to finish it\n")
+        #expect(try scratch.run("rekey", "--yes").status == 0)
+        #expect(try scratch.run("status", "--json").json["isRekeyUnfinished"] as? Bool == false)
+        #expect(try scratch.run("check").status == 0)
+    }
+
     @Test func `a repair that loses a sign-in names it and ends with 6`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)

@@ -108,8 +108,8 @@ private struct StatusReport {
         let isNew = status.keyID.isEmpty && status.keyProblem == nil
         let name = status.keyID.isEmpty ? "" : " (\(id))"
         let key = isNew ? ", none yet; the next sign-in makes one" : "\(name), \(state)"
-        let rekey = "a rekey is unfinished; run 'tokenstore rekey' to finish it"
-        return [Self.sourceName(status.keySource) + key] + (status.isRekeyUnfinished ? [rekey] : [])
+        let rekey = status.isRekeyUnfinished ? [StoreStatus.unfinishedRekey] : []
+        return [Self.sourceName(status.keySource) + key] + rekey
     }
 
     private static func sourceName(_ source: String) -> String {
@@ -290,4 +290,9 @@ extension StoreStatus.Protection.Reader {
         default: rawValue
         }
     }
+}
+
+extension StoreStatus {
+    /// What is said of a store that has two data keys.
+    static let unfinishedRekey = "a rekey is unfinished; run 'tokenstore rekey' to finish it"
 }
