@@ -129,8 +129,8 @@ struct CompletionTests {
         }
         let other = try ScratchDirectory()
         for words in [
-            "list --store \(scratch.store) --account", "--store \(scratch.store) claims", "--store=\(scratch.store) claims",
-            "--color=never --timeout 5 --store=\(scratch.store) list --account",
+            "list --store \(scratch.store) --account", "--store \(scratch.store) claims",
+            "--store=\(scratch.store) claims", "--color=never --timeout 5 --store=\(scratch.store) list --account",
         ] {
             let shown = try complete("tokenstore \(words) iv\t", in: shell, other)
             #expect(shown.contains(" ivo@example.org]"), "\(shell.name): \(words) became \(shown)")
