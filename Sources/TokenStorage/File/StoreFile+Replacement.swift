@@ -41,6 +41,10 @@ extension StoreFile {
         return kept
     }
 
+    /// What a journal beside a copy is called: one that SQLite took for the copy's would be played back, and what it
+    /// names deleted, by any program that opens the copy.
+    static let keptJournal = ".journal"
+
     /// Puts the unfinished database under the name; the old log has to be gone by then, or it would be played into it.
     private func takePlace(keeping kept: String) throws {
         // What only the log had is in the old file too from here on, where that is sound enough: it stays if this is
@@ -50,12 +54,12 @@ extension StoreFile {
             for name in [path.log, path.sharedMemory] where unlink(name) != 0 && errno != ENOENT {
                 throw Self.failure("removed", name)
             }
-            guard !path.hasJournal || rename(path.journal, kept + "-journal") == 0 else {
+            guard !path.hasJournal || rename(path.journal, kept + Self.keptJournal) == 0 else {
                 throw Self.failure("renamed", path.journal)
             }
             guard rename(path.unfinished, path.database) == 0 else { throw Self.failure("replaced", path.database) }
         } catch {
-            if FileStatus(kept + "-journal") != nil { rename(kept + "-journal", path.journal) }
+            if FileStatus(kept + Self.keptJournal) != nil { rename(kept + Self.keptJournal, path.journal) }
             if FileStatus.isAbsent(path.log), FileStatus(kept + "-wal") != nil { try keep(kept + "-wal", as: path.log) }
             throw error
         }

@@ -98,7 +98,7 @@ package struct StoreFiles {
     package var copies: [StoreCopy] {
         names.filter { name in
             guard let suffix = name.droppingPrefix(path.database) else { return false }
-            return Self.isCopy(suffix) && !Self.companions.contains { suffix.hasSuffix($0) }
+            return Self.isCopy(suffix) && !Self.companionsOfCopies.contains { suffix.hasSuffix($0) }
         }
         .sorted()
         .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0) && !Self.isStore($0)) }
@@ -137,7 +137,7 @@ package struct StoreFiles {
     /// Overwrites and removes a copy with what SQLite keeps beside it, if it shows that it is ours.
     func erase(_ copy: StoreCopy) throws(TokenStoreError) {
         guard copy.isRecognized else { return }
-        for name in [copy.path] + Self.companions.map({ copy.path + $0 }) { try erase(name) }
+        for name in [copy.path] + Self.companionsOfCopies.map({ copy.path + $0 }) { try erase(name) }
     }
 
     /// Removes an unfinished database, with what SQLite keeps beside it.
@@ -194,6 +194,8 @@ package struct StoreFiles {
 
     /// What SQLite keeps beside a database.
     static let companions = ["-wal", "-shm", "-journal"]
+
+    private static let companionsOfCopies = companions + [StoreFile.keptJournal]
 
     /// Whether SQLite keeps the file beside a database that is there; closing it would drop the locks of this process.
     private static func isCompanion(_ file: String) -> Bool {

@@ -112,7 +112,8 @@ struct StoreOpener {
         session.file = identity
         session.log = FileStatus(path.log)?.identity
         // Another process may have emptied the new store meanwhile, or moved it to another key.
-        if let key, case let wrapped = try connection.wrappedDataKeys(), wrapped.contains(where: { $0.keyID == key.id }) {
+        if let key, case let wrapped = try connection.wrappedDataKeys(), wrapped.contains(where: { $0.keyID == key.id })
+        {
             session.keyRing = try KeyRing(key, storeID: header.storeID, unwrapping: wrapped)
         } else if options.unlocks {
             _ = try session.keys()

@@ -185,6 +185,6 @@ extension RepairTests {
         let store = try TokenStore.open(at: place.path, options: place.options)
         #expect(try store.status().refreshTokens == 60)
         #expect(try store.check() == [])
-        #expect(FileManager.default.fileExists(atPath: report.damagedCopy + "-journal"))
+        #expect(FileManager.default.fileExists(atPath: report.damagedCopy + ".journal"))
     }
 }

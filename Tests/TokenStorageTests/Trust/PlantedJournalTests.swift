@@ -94,6 +94,14 @@ struct PlantedJournalTests {
         #expect(try fixture.another().status().refreshTokens == 60)
         #expect(try fixture.another().check() == [])
         #expect(try named.bytes() == Array("precious".utf8))
+        // Nor does another program that opens the damaged file.
+        try Shell.run("/usr/bin/sqlite3", report.damagedCopy, "PRAGMA schema_version")
+        #expect(try named.bytes() == Array("precious".utf8))
+        let journal = report.damagedCopy + ".journal"
+        #expect(FileManager.default.fileExists(atPath: journal))
+        let copies = try TokenStore.removeCopies(at: fixture.path, options: fixture.options)
+        #expect(copies == StoreCopies(removed: [report.damagedCopy]))
+        #expect(!FileManager.default.fileExists(atPath: journal))
     }
 
     @Test func `a damaged first page lets no journal be played back`() throws {
