@@ -13,10 +13,12 @@ private enum ContentCoding {
     }
 
     init?(_ name: String) {
-        switch name {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
+        if ["gzip", "x-gzip"].contains(where: { $0.hasSameBytes(as: name) }) {
+            self = .gzip
+        } else if name.hasSameBytes(as: "deflate") {
+            self = .deflate
+        } else {
+            return nil
         }
     }
 
@@ -107,13 +109,13 @@ extension HTTPResponse {
     ///
     /// - Throws: ``HTTPTransportError/Code/undecodable``, ``HTTPTransportError/Code/tooLarge``.
     func decoded(limit: Int, host: String) throws(HTTPTransportError) -> HTTPResponse {
-        let names = headers.values(of: "content-encoding").joined(separator: ",").lowercased().split(separator: ",")
-            .map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty && $0 != "identity" }
+        let names = headers.values(of: "content-encoding").flatMap { $0.parts(separatedBy: ",") }.map(\.folded)
+            .filter { !$0.isEmpty && !$0.hasSameBytes(as: "identity") }
         guard !names.isEmpty, body.count > 0 else { return self }
         if body.beginsAsObject { return holding(body) }
         var body = body
         for name in names.reversed() {
-            let shown = String(name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(20))
+            let shown = String(decoding: name.utf8.filter(\.isOfCoding).prefix(20), as: UTF8.self)
             guard let coding = ContentCoding(name), names.count < 3 else {
                 throw .undecodable(host: host, coding: shown)
             }
@@ -146,6 +148,16 @@ extension Secret {
         withUnsafeBytes { bytes in
             let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
             return text.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether the name of a coding, in small letters, has it.
+    fileprivate var isOfCoding: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
         }
     }
 }

@@ -183,7 +183,7 @@ package struct AccountIdentity: Hashable, Sendable {
         uid = clientInfo?.uid
         utid = clientInfo?.utid
         let user = clientInfo.map(\.sentUID) ?? claims?.userID
-        plainUser = clientInfo == nil && user == homeAccountID ? nil : user
+        plainUser = clientInfo == nil && user?.hasSameBytes(as: homeAccountID) == true ? nil : user
     }
 
     /// The same as an earlier version filed it, which left the user flow out; nil where that made no difference.
@@ -250,7 +250,8 @@ extension TokenRequest {
     /// The id of the user whom claims name, with the user flow that was asked where neither it nor its issuer says so.
     fileprivate func user(of claims: Claims?) -> String? {
         guard let user = claims?.userID, let userFlow = authority.userFlow?.folded else { return claims?.userID }
-        let isNamed = issuer(of: claims)?.parts(separatedBy: "/").contains { $0.folded == userFlow } ?? false
+        let parts = issuer(of: claims)?.parts(separatedBy: "/") ?? []
+        let isNamed = parts.contains { $0.folded.hasSameBytes(as: userFlow) }
         return isNamed ? user : ClientInfo.name(of: user, at: userFlow) ?? user
     }
 

@@ -194,7 +194,7 @@ struct IDTokenValidatorTests {
         }
     }
 
-    @Test func `issuer and client are compared by bytes, not by canonical equivalence`() throws {
+    @Test func `names are compared by bytes, not by canonical equivalence`() throws {
         // The Kelvin sign is the letter K to `==`.
         var validator = IDTokenValidator(issuer: "https://K.example", clientID: "K")
         validator.nonce = nil
@@ -208,6 +208,8 @@ struct IDTokenValidatorTests {
             $0.set("aud", "\"\u{212A}\"")
         }
         #expect(throws: IDTokenFlaw.audience) { try validator.checkClaims(of: audience, clocks: [Draft.now]) }
+        let members = try token { $0.header += [("\u{301}\u{323}", "1"), ("\u{323}\u{301}", "2")] }
+        #expect(throws: Never.self) { try validator.checkSignature(of: members, keys: keys()) }
     }
 
     @Test func `clocks may differ by two minutes, or more when the issuer's Date fits`() throws {

@@ -2,6 +2,7 @@ import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import OpenIDConnect
 import Synchronization
 import TestTraits
 import Testing
@@ -112,6 +113,17 @@ struct ChallengeTests {
         }
     }
 
+    @Test func `parameters of a challenge are told apart by the bytes of their names`() throws {
+        // 64 KB each, which `==` takes for one text, in quadratic time.
+        let (one, other) = ("\u{301}\u{323}".repeated(16_384), "\u{323}\u{301}".repeated(16_384))
+        let field = "\(one)=x, Bearer \(one)=1, \(other)=2, Error=3"
+        let response = HTTPResponse(status: 401, headers: ["www-authenticate": field], body: Secret(""))
+        let challenge = try #require(AuthenticationChallenge.all("bearer", in: response).first)
+        #expect(challenge[one] == "1")
+        #expect(challenge[other] == "2")
+        #expect(challenge["error"] == "3")
+    }
+
     @Test(arguments: ["Bearer error=\"invalid_token\"", "Bearer error=\"insufficient_claims\", claims=\"e30\""])
     func `an API that refuses the new token too is not asked a third time`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in
@@ -189,6 +201,10 @@ struct ChallengeTests {
             #expect(totals.last.map { $0 <= .milliseconds(299_700) } == true)
         }
     }
+}
+
+extension String {
+    fileprivate func repeated(_ count: Int) -> String { String(repeating: self, count: count) }
 }
 
 /// Keeps how long each request may take.

@@ -97,7 +97,8 @@ struct Parameters: Sendable {
     private static let maximumCount = 64
     private static let maximumBytes = 16_384
 
-    private var values: [String: String] = [:]
+    /// By the bytes of their names.
+    private var values: [[UInt8]: String] = [:]
 
     init() {}
 
@@ -111,11 +112,12 @@ struct Parameters: Sendable {
             guard pair.count <= Self.maximumBytes, values.count < Self.maximumCount else {
                 throw ProtocolError.oversizedParameter
             }
-            guard values.updateValue(value, forKey: name) == nil else { throw ProtocolError.repeatedParameter }
+            let isFirst = values.updateValue(value, forKey: Array(name.utf8)) == nil
+            guard isFirst else { throw ProtocolError.repeatedParameter }
         }
     }
 
-    subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+    subscript(name: String) -> String? { values[Array(name.utf8)].flatMap { $0.isEmpty ? nil : $0 } }
 
     func required(_ name: String) throws -> String {
         guard let value = self[name] else { throw ProtocolError.invalidParameter(name) }
@@ -124,7 +126,8 @@ struct Parameters: Sendable {
 
     private static func decode(_ bytes: some Collection<UInt8>) throws -> String {
         let blank = bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        guard let text = String(validating: blank, as: UTF8.self)?.removingPercentEncoding, !text.contains("\0") else {
+        guard let text = String(validating: blank, as: UTF8.self)?.removingPercentEncoding, !text.utf8.contains(0)
+        else {
             throw ProtocolError.brokenEncoding
         }
         return text

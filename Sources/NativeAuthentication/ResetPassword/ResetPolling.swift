@@ -48,7 +48,7 @@ struct ResetPolling: Sendable {
             let wait: Duration
             do throws(NativeRequestFailure) {
                 let reply = try await flow.send(.resetPoll, flow.form(token), within: time.left)
-                let isPending = ["in_progress", "not_started"].contains(reply.object["status"]?.text)
+                let isPending = ["in_progress", "not_started"].contains(reply.object["status"])
                 guard isPending, triesLeft > 0, let pause = time.pause(interval) else { return reply }
                 wait = pause
             } catch {
@@ -64,7 +64,7 @@ struct ResetPolling: Sendable {
     private func read(
         _ reply: NativeResponse
     ) throws(StepError<PasswordRequiredErrorKind, ResetPasswordRequiredState>) -> SignInAfterResetPasswordState {
-        switch reply.object["status"]?.text {
+        switch reply.object["status"] {
         case "succeeded": return SignInAfterResetPasswordState(flow: flow, token: reply.optionalToken)
         case "failed":
             guard let next = reply.optionalToken else {

@@ -96,7 +96,7 @@ struct NativeConnection: Sendable {
         switch response.status {
         case 200:
             guard let object else { throw failure(.unexpected("is not JSON")) }
-            if object["challenge_type"]?.text == "redirect" {
+            if object["challenge_type"] == "redirect" {
                 throw failure(.redirect(reason: object["redirect_reason"]?.text.flatMap(form.redactingSentence)))
             }
             // Some issuers send errors with status 200.

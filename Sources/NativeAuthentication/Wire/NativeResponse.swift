@@ -27,7 +27,7 @@ struct NativeResponse: Sendable {
     /// What the issuer asks for next.
     func challenge() throws(NativeRequestFailure) -> NativeChallenge {
         let token = try continuationToken()
-        switch object["challenge_type"]?.text {
+        switch object["challenge_type"] {
         case "oob":
             guard let delivery = CodeDelivery(object) else {
                 throw unexpected("does not say where the code went, or how long it is")

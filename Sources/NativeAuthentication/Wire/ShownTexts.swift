@@ -4,16 +4,16 @@ import OpenIDConnect
 /// The texts of an answer that reach a screen, an error or a log: without what was sent, and of bounded length.
 extension FormParameters {
     /// The members whose texts are shown, however deep they are in them.
-    private static let shownMembers: Set<String> = [
+    private static let shownMembers = [
         "challenge_target_label", "challenge_target", "challenge_channel", "methods", "required_attributes",
         "invalid_attributes", "token_type", "scope", "foci",
     ]
 
     /// Members of those that are sent back: a code that is in one by chance stays.
-    private static let returnedMembers: Set<String> = ["id"]
+    private static let returnedMembers = ["id"]
 
     /// Members of those that an app acts on: a password that is a word of one by chance stays in it.
-    private static let namingMembers: Set<String> = [
+    private static let namingMembers = [
         "name", "type", "challenge_type", "challenge_channel", "token_type", "foci",
     ]
 
@@ -21,7 +21,7 @@ extension FormParameters {
     func redactingShown(_ object: JSONValue.Object) -> JSONValue.Object {
         JSONValue.Object(
             object.members.map { name, value in
-                (name, Self.shownMembers.contains(name) ? redacting(value, of: name) : value)
+                (name, name.isOne(of: Self.shownMembers) ? redacting(value, of: name) : value)
             }
         )
     }
@@ -35,9 +35,9 @@ extension FormParameters {
 
     private func redacting(_ value: JSONValue, of name: String) -> JSONValue {
         switch value {
-        case .string(let text) where name == "scope": .string(redacting(Scope(text)).text)
-        case .string(let text) where Self.returnedMembers.contains(name): .string(redactingName(text))
-        case .string(let text) where Self.namingMembers.contains(name): .string(redactingAllButWords(text))
+        case .string(let text) where name.isOne(of: ["scope"]): .string(redacting(Scope(text)).text)
+        case .string(let text) where name.isOne(of: Self.returnedMembers): .string(redactingName(text))
+        case .string(let text) where name.isOne(of: Self.namingMembers): .string(redactingAllButWords(text))
         case .string(let text): .string(redacting(text))
         case .array(let values): .array(values.map { redacting($0, of: name) })
         case .object(let object):
@@ -48,6 +48,9 @@ extension FormParameters {
 }
 
 extension String {
+    /// Whether it is one of these names, byte by byte.
+    fileprivate func isOne(of names: [String]) -> Bool { names.contains { $0.hasSameBytes(as: self) } }
+
     /// The text with its end left out where it is longer than any address or name.
     var shortened: String {
         let longest = 320

@@ -123,7 +123,7 @@ package struct ClientInfo: Hashable, Sendable {
 
     /// The user flow behind the id of `user`, where it is one that ``name(of:at:)`` gave and can stand in an address.
     package static func userFlow(behind user: String?, in id: String) -> String? {
-        guard let user, let userFlow = userFlow(ofUID: id), "\(user)-\(userFlow)".folded == id.folded,
+        guard let user, let userFlow = userFlow(ofUID: id), "\(user)-\(userFlow)".folded.hasSameBytes(as: id.folded),
             userFlow.utf8.allSatisfy(Claims.isOfAName)
         else { return nil }
         return userFlow
@@ -141,7 +141,7 @@ package struct ClientInfo: Hashable, Sendable {
     /// Whether the host is Microsoft's, or the issuer that an ID token comes from has the tenant in its path.
     static func isBacked(utid: String, by claims: Claims?, at host: String) -> Bool {
         guard !Cloud.contains(host), let issuer = claims?.issuer else { return true }
-        return issuer.parts(separatedBy: "/").contains { $0.lowercased() == utid.folded }
+        return issuer.parts(separatedBy: "/").contains { $0.lowercased().hasSameBytes(as: utid.folded) }
     }
 
     /// Whether the ID token, which its issuer vouches for, names another user of the same tenant.
@@ -149,8 +149,8 @@ package struct ClientInfo: Hashable, Sendable {
     /// Of a guest it names another tenant, and another id in it.
     package func isContradicted(by claims: Claims?) -> Bool {
         guard let claims, let object = claims.objectID?.folded else { return false }
-        if let tenant = claims.tenantID?.folded, tenant != utid.folded { return false }
-        return uid.folded != object && !uid.folded.utf8.starts(with: "\(object)-".utf8)
+        if let tenant = claims.tenantID?.folded, !tenant.hasSameBytes(as: utid.folded) { return false }
+        return !uid.folded.hasSameBytes(as: object) && !uid.folded.utf8.starts(with: "\(object)-".utf8)
     }
 
     /// The Azure AD B2C user flow behind a user's id, such as `b2c_1_signin` of `GUID-b2c_1_signin`.
@@ -181,7 +181,7 @@ package struct ClientInfo: Hashable, Sendable {
         }
         guard let tenant = end, tenant.utf8.count > 36 else { return end }
         let (id, rest) = (tenant.prefix(36), tenant.dropFirst(36))
-        return isTenantID(id) && rest.lowercased().hasPrefix("-b2c_1") ? String(id) : tenant
+        return isTenantID(id) && rest.lowercased().utf8.starts(with: "-b2c_1".utf8) ? String(id) : tenant
     }
 
     /// Whether an id has the shape `uid.utid` with a GUID for the tenant, which no other provider's `sub` has.
@@ -191,7 +191,7 @@ package struct ClientInfo: Hashable, Sendable {
 
     /// Whether the account with this id is a person's own, of no organisation: all of those are in one tenant.
     static func isPersonal(_ homeAccountID: String) -> Bool {
-        tenant(of: homeAccountID)?.folded == "9188040d-6c67-4c5b-b112-36a304b66dad"
+        tenant(of: homeAccountID)?.folded.hasSameBytes(as: "9188040d-6c67-4c5b-b112-36a304b66dad") ?? false
     }
 
     /// Whether a tenant is named by its GUID, rather than by a domain or by a word such as `common`.

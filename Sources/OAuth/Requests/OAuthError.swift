@@ -146,7 +146,7 @@ extension OAuthError {
     /// The first line of what an issuer says, of bounded length and without a full stop: what to do comes behind it.
     package static func shown(_ description: String?) -> Substring {
         let line = description?.prefix { !$0.isNewline }.prefix(200) ?? ""
-        return line.hasSuffix(".") ? line.dropLast() : line
+        return line.utf8.last == UInt8(ascii: ".") ? line.dropLast() : line
     }
 
     /// What helps with most refusals of this kind; the errors of a sign-in and of a refresh know more.

@@ -25,14 +25,14 @@ public struct Scope: Sendable {
         self.tokens = tokens.filter { token in
             let lowered = token.lowercased()
             guard !token.isEmpty, seen.insert(Self.bytes(lowered)).inserted else { return false }
-            if lowered == Self.googleEmail {
+            if lowered.hasSameBytes(as: Self.googleEmail) {
                 hasGoogleEmail = true
             } else if !Self.isReserved(lowered) {
                 folded.append(lowered)
             }
             return true
         }
-        if hasGoogleEmail, !folded.contains(Self.email) { folded.append(Self.email) }
+        if hasGoogleEmail, !folded.contains(where: { $0.hasSameBytes(as: Self.email) }) { folded.append(Self.email) }
         foldedText = Self.sorted(folded).joined(separator: " ")
     }
 

@@ -54,7 +54,9 @@ public struct AccessToken: Equatable, Sendable {
     public var isDPoP: Bool { Self.isDPoP(tokenType) }
 
     /// Whether a `token_type` is that of a token which is bound to a DPoP key.
-    package static func isDPoP(_ tokenType: String?) -> Bool { tokenType?.lowercased() == "dpop" }
+    package static func isDPoP(_ tokenType: String?) -> Bool {
+        tokenType?.lowercased().hasSameBytes(as: "dpop") ?? false
+    }
 
     /// Whether the token and its type can be part of a header and be printed; only then they are used or shown.
     package var isPrintable: Bool { Self.isPrintable(secret, type: tokenType) }

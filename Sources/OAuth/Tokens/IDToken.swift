@@ -137,7 +137,7 @@ public struct Claims: Hashable, Sendable {
     /// The user flow of Azure AD B2C: `tfp`, or an `acr` that names one.
     public var userFlow: String? {
         if let policy = text("tfp") { return policy }
-        guard let reference = text("acr"), reference.lowercased().hasPrefix("b2c_") else { return nil }
+        guard let reference = text("acr"), reference.lowercased().utf8.starts(with: "b2c_".utf8) else { return nil }
         return reference
     }
 

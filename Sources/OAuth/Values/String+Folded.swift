@@ -30,6 +30,14 @@ extension String {
     }
 }
 
+extension CaseIterable where Self: RawRepresentable<String> {
+    /// The case of this name, byte by byte: `init(rawValue:)` compares as `==` does.
+    package init?(exactly name: String) {
+        guard let found = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else { return nil }
+        self = found
+    }
+}
+
 extension StringProtocol {
     /// The parts between separators that are not empty.
     ///

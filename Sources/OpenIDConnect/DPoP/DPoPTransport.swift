@@ -58,7 +58,7 @@ package struct DPoPTransport: HTTPTransport {
     }
 
     /// What a server does not like about a proof.
-    private enum Complaint: String {
+    private enum Complaint: String, CaseIterable {
         case nonce = "use_dpop_nonce"
         case proof = "invalid_dpop_proof"
 
@@ -68,7 +68,7 @@ package struct DPoPTransport: HTTPTransport {
             let challenge = AuthenticationChallenge.all("dpop", in: response).compactMap { $0["error"] }.first
             // Only an object can carry an error.
             let error = challenge ?? response.jsonObject()?["error"]?.text
-            guard let complaint = error.flatMap(Self.init(rawValue:)) else { return nil }
+            guard let complaint = error.flatMap({ Self(exactly: $0) }) else { return nil }
             self = complaint
         }
     }

@@ -44,7 +44,7 @@ package struct IssuerMetadata: Hashable, Sendable {
 
     /// Whether proofs of keys are taken that are made with ES256 (RFC 9449 §5.1).
     package var supportsDPoP: Bool {
-        document["dpop_signing_alg_values_supported"]?.array?.contains { $0.text == "ES256" } ?? false
+        document["dpop_signing_alg_values_supported"]?.array?.contains("ES256") ?? false
     }
 
     /// An address that an issuer may leave out; one that no request can be sent to is as good as none.
@@ -195,11 +195,11 @@ package struct MetadataDiscovery: Sendable {
 
     /// An hour to a week, a day where the issuer does not say.
     private static func lifetime(_ headers: HTTPHeaders) -> Int64 {
-        let directives = headers["cache-control"]?.lowercased().split(separator: ",") ?? []
+        let directives = headers["cache-control"]?.parts(separatedBy: ",") ?? []
         let age = directives.lazy.compactMap { directive -> Int64? in
-            let parts = directive.split(separator: "=")
-            guard parts.count == 2, parts[0].drop(while: \.isWhitespace) == "max-age" else { return nil }
-            return Int64(parts[1].prefix { $0.isNumber })
+            let parts = directive.parts(separatedBy: "=")
+            guard parts.count == 2, parts[0].folded.hasSameBytes(as: "max-age") else { return nil }
+            return Int64(Substring(parts[1].utf8.prefix { (0x30...0x39).contains($0) }))
         }.first
         return min(max(age ?? 86_400, shortestLifetime), 604_800)
     }
@@ -261,6 +261,6 @@ package enum MetadataError: Error, Hashable, CustomStringConvertible {
     /// Whether the two issuers differ in nothing but a slash.
     private var isSpelling: Bool {
         guard case .otherIssuer(let wanted, let found) = self else { return false }
-        return wanted == found + "/" || found == wanted + "/"
+        return wanted.hasSameBytes(as: found + "/") || found.hasSameBytes(as: wanted + "/")
     }
 }

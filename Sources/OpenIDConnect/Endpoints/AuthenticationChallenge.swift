@@ -4,19 +4,21 @@ package import HTTPTransport
 /// ([RFC 9110 §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1)).
 package struct AuthenticationChallenge: Sendable {
     /// In small letters.
-    fileprivate let scheme: String
-    fileprivate var parameters: [String: String] = [:]
+    fileprivate let scheme: [UInt8]
+
+    /// By the bytes of their names: to hash texts takes quadratic time on combining marks.
+    fileprivate var parameters: [[UInt8]: String] = [:]
 
     /// The challenges of a scheme, whose name is in small letters.
     package static func all(_ scheme: String, in response: HTTPResponse) -> [AuthenticationChallenge] {
         response.headers.values(of: "www-authenticate").flatMap { field in
             var reader = ChallengeReader(field)
-            return reader.challenges().filter { $0.scheme == scheme }
+            return reader.challenges().filter { $0.scheme.elementsEqual(scheme.utf8) }
         }
     }
 
     /// The value of a parameter, whose name is in small letters; the first one where there are two of the name.
-    package subscript(name: String) -> String? { parameters[name] }
+    package subscript(name: String) -> String? { parameters[Array(name.utf8)] }
 }
 
 /// Reads the challenges of one header field, `scheme name="value", name=value, scheme name=value`.
@@ -35,10 +37,8 @@ private struct ChallengeReader {
         while true {
             if taken(while: { Self.isSpace($0) || $0 == Self.comma }).contains(Self.comma) { mayBeScheme = true }
             guard !rest.isEmpty else { return challenges }
-            let word = String(
-                decoding: taken { !Self.isSpace($0) && ![Self.comma, Self.equals, Self.quote].contains($0) },
-                as: UTF8.self
-            ).lowercased()
+            let word = taken { !Self.isSpace($0) && ![Self.comma, Self.equals, Self.quote].contains($0) }
+                .map { $0 &- UInt8(ascii: "A") < 26 ? $0 | 0x20 : $0 }
             _ = taken(while: Self.isSpace)
             if rest.first == Self.equals {
                 rest.removeFirst()

@@ -91,6 +91,8 @@ package enum HTTPDate {
 
     /// The Unix seconds of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, or of one of its two obsolete forms.
     package static func seconds(_ text: String) -> Int64? {
+        // All else takes quadratic time on combining marks.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var parts = text.lowercased().split { " ,-".contains($0) }.map(String.init)
         guard parts.count >= 5 else { return nil }
         // asctime: Sun Nov  6 08:49:37 1994

@@ -222,12 +222,14 @@ extension TokenResponse {
     }
 
     /// How an access token is used is known of these alone (RFC 6749 §7.1).
-    private static let knownTypes: Set<String> = ["bearer", "dpop"]
+    private static func isKnown(type: String) -> Bool {
+        ["bearer", "dpop"].contains { $0.hasSameBytes(as: type.lowercased()) }
+    }
 
     /// The response without the secrets of a form in what is shown, logged and kept in the clear.
     fileprivate func withoutEchoes(of form: FormParameters) -> TokenResponse {
         var response = self
-        if let type = tokenType, !Self.knownTypes.contains(type.lowercased()) {
+        if let type = tokenType, !Self.isKnown(type: type) {
             response.tokenType = form.redactingAllButWords(type)
         }
         response.scope = scope.map { form.redacting($0) }
@@ -242,7 +244,7 @@ extension TokenResponse {
         if let field = malformedFields.first {
             throw UnusableAnswer(status: 200, isJSON: true, malformedField: field)
         }
-        guard accessToken != nil, let type = tokenType, !Self.knownTypes.contains(type.lowercased()) else { return }
+        guard accessToken != nil, let type = tokenType, !Self.isKnown(type: type) else { return }
         throw UnusableAnswer(status: 200, isJSON: true, unknownType: type)
     }
 }

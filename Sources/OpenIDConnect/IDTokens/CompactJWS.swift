@@ -35,7 +35,7 @@ struct CompactJWS: Sendable {
         // RFC 7515 §4.1.11: a critical header that is not understood makes the token invalid; none is understood here.
         guard header["crit"] == nil else { throw .criticalExtension }
         guard !Self.isOtherType(header["typ"]) else { throw .type }
-        guard let algorithm = header["alg"]?.text.flatMap(SignatureAlgorithm.init) else { throw .algorithm }
+        guard let algorithm = header["alg"]?.text.flatMap({ SignatureAlgorithm(exactly: $0) }) else { throw .algorithm }
         self.algorithm = algorithm
         keyID = header["kid"]?.text
         guard keyID != nil || header["kid"] == nil else { throw .unreadable }
@@ -63,15 +63,17 @@ struct CompactJWS: Sendable {
     /// ([RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11)).
     private static func isOtherType(_ type: JSONValue?) -> Bool {
         guard let type else { return false }
-        return type.text?.lowercased().hasSuffix("+jwt") ?? true
+        return type.text?.lowercased().utf8.suffix(4).elementsEqual("+jwt".utf8) ?? true
     }
 }
 
 extension JSONValue.Object {
     /// Whether two members have one name, of which readers take the one or the other.
+    ///
+    /// By its bytes: to hash a text takes quadratic time on combining marks, and this is asked before any signature.
     var repeatsName: Bool {
-        var seen: Set<String> = []
-        return !members.allSatisfy { seen.insert($0.name).inserted }
+        var seen: Set<[UInt8]> = []
+        return !members.allSatisfy { seen.insert(Array($0.name.utf8)).inserted }
     }
 }
 
@@ -79,7 +81,7 @@ extension JSONValue.Object {
 /// §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1), [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037), [RFC
 /// 9864](https://www.rfc-editor.org/rfc/rfc9864)): only those with a key pair, so that a public key cannot be used to
 /// sign.
-enum SignatureAlgorithm: String, Sendable {
+enum SignatureAlgorithm: String, CaseIterable, Sendable {
     case rs256 = "RS256"
     case rs384 = "RS384"
     case rs512 = "RS512"
@@ -95,8 +97,8 @@ enum SignatureAlgorithm: String, Sendable {
     /// Whether a key that names an algorithm is for this one: the only curve here has an old name and a new one.
     func isMeant(by name: String) -> Bool {
         switch self {
-        case .edDSA, .ed25519: [Self.edDSA.rawValue, Self.ed25519.rawValue].contains(name)
-        default: rawValue == name
+        case .edDSA, .ed25519: [Self.edDSA, .ed25519].contains { $0.rawValue.hasSameBytes(as: name) }
+        default: rawValue.hasSameBytes(as: name)
         }
     }
 

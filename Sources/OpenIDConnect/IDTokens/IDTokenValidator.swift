@@ -13,7 +13,7 @@ package struct IDTokenValidator: Sendable {
     ///
     /// The token of a refresh needs none, but one that it has is one of them (OpenID Connect Core §12.2); if there
     /// are none it may be any.
-    package var earlierNonces: Set<String> = []
+    package var earlierNonces: [String] = []
 
     /// The access token beside it, for the hash that the ID token may have of it.
     package var accessToken: Secret?

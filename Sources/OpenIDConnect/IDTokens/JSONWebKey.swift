@@ -43,7 +43,7 @@ struct JSONWebKey: Sendable {
         guard !object.repeatsName, isForSignatures(object) else { throw .unsuitableKey }
         func bytes(_ name: String) -> [UInt8]? { object[name]?.text.flatMap { Base64URL.decode($0.utf8) } }
         let material: Material?
-        switch (object["kty"]?.text, object["crv"]?.text) {
+        switch (object["kty"], object["crv"]) {
         case ("RSA", _):
             guard let modulus = bytes("n").map({ Array($0.drop { $0 == 0 }) }), let exponent = bytes("e"),
                 modulus.count <= largestModulus
@@ -72,7 +72,7 @@ struct JSONWebKey: Sendable {
     /// Whether the key is published for signatures, or for nothing in particular: some servers write null or an empty
     /// list where others leave the member out.
     private static func isForSignatures(_ object: JSONValue.Object) -> Bool {
-        if let use = object["use"], !use.isNull, use.text != "sig" { return false }
+        if let use = object["use"], !use.isNull, use != "sig" { return false }
         guard let operations = object["key_ops"], !operations.isNull, operations.array?.isEmpty != true else {
             return true
         }

@@ -139,7 +139,7 @@ public struct SignedInTokens: Sendable {
             return true
         }
         guard let uid = named.uid, let utid = named.utid,
-            let knownUID = account.uid, utid.folded == account.utid?.folded
+            let knownUID = account.uid, account.utid?.folded.hasSameBytes(as: utid.folded) == true
         else { return false }
         let (left, right) = (Self.objectID(uid), Self.objectID(knownUID))
         return left.isGUID && left == right

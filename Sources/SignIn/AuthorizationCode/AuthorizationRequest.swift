@@ -117,11 +117,10 @@ struct AuthorizationRequest: Sendable {
     /// Whether `issuer` is `pattern`, in which Microsoft's metadata for many tenants has a place for one.
     private static func names(_ issuer: String, _ pattern: String) -> Bool {
         guard let place = pattern.firstRange(of: "{tenantid}") else { return issuer.hasSameBytes(as: pattern) }
-        let (before, after) = (pattern[..<place.lowerBound], pattern[place.upperBound...])
-        guard issuer.hasPrefix(before), issuer.hasSuffix(after), issuer.count > before.count + after.count else {
-            return false
-        }
-        return ClientInfo.isTenantID(issuer.dropFirst(before.count).dropLast(after.count))
+        let (before, after) = (pattern[..<place.lowerBound].utf8, pattern[place.upperBound...].utf8)
+        let bytes = issuer.utf8
+        guard bytes.starts(with: before), bytes.suffix(after.count).elementsEqual(after) else { return false }
+        return ClientInfo.isTenantID(Substring(bytes.dropFirst(before.count).dropLast(after.count)))
     }
 }
 

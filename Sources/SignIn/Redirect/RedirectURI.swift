@@ -83,13 +83,14 @@ public struct RedirectURI: Hashable, Sendable {
         let bytes = url.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         guard bytes[end...].first == UInt8(ascii: "?") else { return nil }
-        guard Self.normalized(url[..<end]) == Self.normalized(text[...]) else { return nil }
+        guard Self.normalized(url[..<end]).elementsEqual(Self.normalized(text[...])) else { return nil }
         return Substring(bytes[end...].dropFirst().prefix { $0 != UInt8(ascii: "#") })
     }
 
     /// Systems add the slash after a host, and take the scheme in lower case.
-    private static func normalized(_ url: Substring) -> String {
-        url.lowercased().hasSuffix("/") ? String(url.lowercased().dropLast()) : url.lowercased()
+    private static func normalized(_ url: Substring) -> Substring.UTF8View {
+        let bytes = Substring(url.lowercased()).utf8
+        return bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes
     }
 
     private static func isScheme(_ scheme: String) -> Bool {

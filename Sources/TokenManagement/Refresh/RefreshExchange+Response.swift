@@ -78,7 +78,7 @@ extension RefreshExchange {
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
         // hash of the lost access token in it, and the session would be lost with the answer.
-        validator.earlierNonces = Set(answered.earlierIDTokens.compactMap { $0.claims.payload["nonce"]?.text })
+        validator.earlierNonces = answered.earlierIDTokens.compactMap { $0.claims.payload["nonce"]?.text }
         do {
             return try await issuer.checked(secret, by: validator, clocks: [now, answered.answer.issuerNow]) {
                 // A failure of the request for newer keys must not cost the session.

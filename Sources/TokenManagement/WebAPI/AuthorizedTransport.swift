@@ -256,7 +256,9 @@ package struct BearerChallenge {
     /// nil if another token would fare no better.
     package init?(_ response: HTTPResponse) {
         let challenges = ["bearer", "dpop"].lazy.flatMap { AuthenticationChallenge.all($0, in: response) }
-        let asking = challenges.first { ["invalid_token", "insufficient_claims"].contains($0["error"]) }
+        let asking = challenges.first { challenge in
+            ["invalid_token", "insufficient_claims"].contains { challenge["error"]?.hasSameBytes(as: $0) ?? false }
+        }
         guard let asking else { return nil }
         claims = asking["claims"].flatMap(Self.claims)
     }
