@@ -47,7 +47,7 @@ extension AcquisitionError {
         default:
             let error = IssuerUnavailable(
                 status: status,
-                retryAfter: .seconds(throttle.expiresAt - now),
+                retryAfter: .seconds(throttle.expiresAt.seconds(since: now)),
                 error: failure["error"]?.text.map(OAuthError.Code.named)
             )
             self = .unavailable(error, isThrottled: true)

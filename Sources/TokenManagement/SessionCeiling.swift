@@ -23,7 +23,7 @@ enum SessionCeiling {
     /// The moment of the last use has passed whatever the clock says: one that went back makes no session longer.
     init(_ maximum: Duration, since signIn: Int64, lastUse: Int64, now: Int64) {
         let (end, isOverflow) = signIn.addingReportingOverflow(maximum.components.seconds)
-        guard now >= signIn - Self.tolerance, max(now, lastUse) < end || isOverflow else {
+        guard now.seconds(since: signIn) >= -Self.tolerance, max(now, lastUse) < end || isOverflow else {
             self = .reached
             return
         }

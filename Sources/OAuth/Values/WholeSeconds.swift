@@ -12,6 +12,12 @@ private let mostSeconds: Int64 = 1 << 53
 extension Int64 {
     /// The last second of the year 9999 since 1970, which programs write for "never"; RFC 3339 has no later one.
     package static let lastUnixSecond: Int64 = 253_402_300_799
+
+    /// The seconds since `start`, or the most there can be: a row of a store may hold any number.
+    package func seconds(since start: Int64) -> Int64 {
+        let (seconds, isOverflow) = subtractingReportingOverflow(start)
+        return isOverflow ? (self < start ? .min : .max) : seconds
+    }
 }
 
 extension Date {

@@ -99,7 +99,7 @@ package struct TokenDecider: Sendable {
     private func isRecent(_ attempt: RefreshAttempt?, _ now: Int64) -> Bool {
         guard let attempt else { return false }
         let start = attempt.isOwn ? options.longestRefresh.components.seconds + 2 : 0
-        return (start..<max(start, Self.unansweredWait)).contains(now - attempt.startedAt)
+        return (start..<max(start, Self.unansweredWait)).contains(now.seconds(since: attempt.startedAt))
     }
 
     /// Seconds.

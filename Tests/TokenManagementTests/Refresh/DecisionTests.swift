@@ -43,6 +43,16 @@ struct DecisionTests {
             #expect(seen == ["serve fresh", "serve aging", "serve extended", "refresh", "fail"])
         }
     }
+
+    @Test(arguments: [Int64.min, .max])
+    func `a refresh that began beyond any calendar keeps no other one waiting`(start: Int64) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            _ = try scene.store.beginRefresh(with: #require(scene.refreshTokens.first))
+            try scene.store.withWriter { try $0.update("refresh_attempt", set: "started_at = \(start)") }
+            scene.expire()
+            #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
+        }
+    }
 }
 
 extension Scene {

@@ -103,6 +103,14 @@ struct SessionCeilingTests {
         }
     }
 
+    @Test(arguments: [Int64.min, .max])
+    func `a sign-in beyond any calendar is too long ago`(time: Int64) async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            try scene.store.withWriter { try $0.update("account_state", set: "changed_at = \(time)") }
+            #expect(try await refusal(scene, .seconds(3_600)) == Self.refused)
+        }
+    }
+
     @Test func `an account that has signed out is said to have, however old its session`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try await scene.manager().signOut(scene.account, .thisDevice)
