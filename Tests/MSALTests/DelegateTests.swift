@@ -177,14 +177,15 @@ struct DelegateTests {
         #expect(error?.userInfo[MSALInternalErrorCodeKey] as? Int == MSALInternalError.invalidParameter.rawValue)
     }
 
-    @Test func `an interceptor of MSAL adds headers, and only its first answer counts`() async throws {
+    @Test(arguments: [2, 0])
+    func `of an interceptor's answers the first counts, and it need not give one`(answers: Int) async throws {
         try await NativeScene.open { scene in
             let configuration = MSALNativeAuthPublicClientApplicationConfig(
                 clientId: "pwd-app",
                 authority: try MSALAuthority(scene.app("pwd-app").configuration.authority),
                 challengeTypes: [.OOB, .password]
             )
-            let interceptor = Interceptor()
+            let interceptor = Interceptor(answers: answers)
             configuration.requestInterceptor = interceptor
             let app = try Surroundings.$current.withValue(scene.surroundings) {
                 try MSALNativeAuthPublicClientApplication(nativeAuthConfiguration: configuration)
@@ -211,14 +212,16 @@ struct DelegateTests {
 
     private final class Interceptor: MSALNativeAuthRequestInterceptor {
         let asked = Mutex<[String]>([])
+        private let answers: Int
+
+        init(answers: Int) { self.answers = answers }
 
         func addAdditionalHeaderFields(
             _ requestUrl: URL?,
             completionBlock: @escaping MSALNativeAuthRequestInterceptorAddHeaderCompletionBlock
         ) {
             asked.withLock { $0.append(requestUrl?.absoluteString ?? "") }
-            completionBlock(["x-test": "1"])
-            completionBlock(nil)
+            for headers in [["x-test": "1"], nil].prefix(answers) { completionBlock(headers) }
         }
     }
 

@@ -65,7 +65,8 @@ public typealias MSALNativeAuthRequestInterceptorAddHeaderCompletionBlock = @Sen
 
 /// Adds headers to the requests of native authentication.
 public protocol MSALNativeAuthRequestInterceptor: AnyObject, Sendable {
-    /// Names the headers to add to a request to `requestUrl`; `completionBlock` must be called.
+    /// Names the headers to add to a request to `requestUrl`; a `completionBlock` that is let go uncalled
+    /// names none.
     ///
     /// Names begin with `x-`, and not with `x-ms-`, `x-client-`, `x-broker-` or `x-app-`; others are left out with a
     /// warning in the log.
@@ -81,14 +82,22 @@ private struct HeaderAdapter: RequestInterceptor {
 
     func headers(for url: String) async -> [String: String] {
         await withCheckedContinuation { continuation in
-            let waiter = LockedValue<CheckedContinuation<[String: String], Never>?>(continuation)
-            interceptor.addAdditionalHeaderFields(URL(string: url)) { headers in
-                // The first call counts.
-                waiter.withLock { waiter in
-                    defer { waiter = nil }
-                    return waiter
-                }?.resume(returning: headers ?? [:])
-            }
+            let answer = HeaderAnswer(continuation)
+            interceptor.addAdditionalHeaderFields(URL(string: url)) { answer.give($0 ?? [:]) }
         }
+    }
+}
+
+/// The headers that an interceptor names: the first ones count, and none where its block is dropped uncalled.
+private final class HeaderAnswer: Sendable {
+    private let waiter: LockedValue<CheckedContinuation<[String: String], Never>?>
+
+    init(_ waiter: CheckedContinuation<[String: String], Never>) { self.waiter = LockedValue(waiter) }
+
+    deinit { give([:]) }
+
+    func give(_ headers: [String: String]) {
+        let waiter = waiter.withLock { $0.take() }
+        waiter?.resume(returning: headers)
     }
 }
