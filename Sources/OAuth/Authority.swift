@@ -136,10 +136,10 @@ public struct Authority: Hashable, Sendable {
     package func vouches(for account: Account.ID) -> Bool {
         // What names no issuer is a host, or the name of a group of them.
         guard account.hasIssuer else {
-            return account.issuer == Cloud.group(of: environment)
+            return account.issuer.hasSameBytes(as: Cloud.group(of: environment))
                 && !(tenant == "organizations" && ClientInfo.isPersonal(account.homeAccountID))
         }
-        return issuer.map { $0 == account.issuer } ?? mayBe(account.issuer)
+        return issuer.map { $0.hasSameBytes(as: account.issuer) } ?? mayBe(account.issuer)
     }
 
     /// Whether an issuer of this name may be this authority's own, a Microsoft tenant or user flow.

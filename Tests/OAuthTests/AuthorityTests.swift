@@ -155,4 +155,13 @@ struct AuthorityTests {
         let authority = try Authority(parsing: "https://login.example/gen")
         #expect(authority.vouches(for: Account.ID(issuer: issuer, homeAccountID: "s")) == vouches)
     }
+
+    @Test func `an issuer vouches for itself letter by letter`() throws {
+        let authority = try Authority(issuer: "https://login.example/K")
+        // The Kelvin sign is the letter K to `==`.
+        for (letter, vouches) in [("K", true), ("\u{212A}", false)] {
+            let id = Account.ID(issuer: "https://login.example/\(letter)", homeAccountID: "s")
+            #expect(authority.vouches(for: id) == vouches)
+        }
+    }
 }

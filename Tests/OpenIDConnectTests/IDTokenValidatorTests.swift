@@ -208,6 +208,10 @@ struct IDTokenValidatorTests {
             $0.set("aud", "\"\u{212A}\"")
         }
         #expect(throws: IDTokenFlaw.audience) { try validator.checkClaims(of: audience, clocks: [Draft.now]) }
+        let key = try token { $0.setHeader("kid", "\"\u{212A}\"") }
+        #expect(throws: IDTokenFlaw.unknownKey) {
+            try validator.checkSignature(of: key, keys: keys("ES256", ["kid": "K"]))
+        }
         let members = try token { $0.header += [("\u{301}\u{323}", "1"), ("\u{323}\u{301}", "2")] }
         #expect(throws: Never.self) { try validator.checkSignature(of: members, keys: keys()) }
     }

@@ -26,7 +26,7 @@ extension Authority {
     package func check(_ metadata: IssuerMetadata) throws(MetadataError) {
         if let issuer {
             // RFC 8414 §3.3: the two must be identical.
-            guard metadata.issuer.isExactly(issuer) else {
+            guard metadata.issuer.hasSameBytes(as: issuer) else {
                 throw .otherIssuer(wanted: issuer, found: metadata.issuer)
             }
             for endpoint in metadata.endpoints where !metadata.isBesideIssuer(endpoint) {

@@ -122,7 +122,8 @@ package struct MetadataDiscovery: Sendable {
         do {
             let ofApp = try IssuerMetadata(try await document(at: url, limits: isOptional ? limits.short : nil).0)
             try authority.check(ofApp)
-            guard let address = ofApp.jwksURI, address != metadata.jwksURI, ofApp.issuer.isExactly(metadata.issuer)
+            guard ofApp.issuer.hasSameBytes(as: metadata.issuer), let address = ofApp.jwksURI,
+                address != metadata.jwksURI
             else { return nil }
             return try await keys(at: address, isOptional: isOptional)
         } catch is MetadataError {

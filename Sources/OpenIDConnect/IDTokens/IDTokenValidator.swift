@@ -71,7 +71,8 @@ package struct IDTokenValidator: Sendable {
             guard let found = claims.payload["nonce"]?.text, Secret(found) == Secret(nonce) else { throw .nonce }
         }
         if !earlierNonces.isEmpty, let named = Self.optionalClaim("nonce", claims) {
-            guard let found = named.text, earlierNonces.contains(where: { $0.isExactly(found) }) else { throw .nonce }
+            let isKnown = named.text.map { found in earlierNonces.contains { $0.hasSameBytes(as: found) } }
+            guard isKnown == true else { throw .nonce }
         }
         if let accessToken, let hash = Self.optionalClaim("at_hash", claims) {
             let isSame = hash.text.map { jws.algorithm.accessTokenHashes(accessToken).contains(Secret($0)) }
@@ -90,12 +91,12 @@ package struct IDTokenValidator: Sendable {
         // A list with anything but texts in it says less than it seems to.
         let isWhole = named.array.map { $0.count == audiences.count } ?? !audiences.isEmpty
         guard isWhole else { throw .mistyped("aud") }
-        guard audiences.contains(where: { $0.isExactly(clientID) }) else { throw .audience }
+        guard audiences.contains(where: { $0.hasSameBytes(as: clientID) }) else { throw .audience }
         guard let party = Self.optionalClaim("azp", claims) else {
             guard audiences.count == 1 else { throw .furtherAudiences }
             return
         }
-        guard party.text?.isExactly(clientID) == true else { throw .authorizedParty }
+        guard party.text?.hasSameBytes(as: clientID) == true else { throw .authorizedParty }
     }
 
     private func checkTimes(_ claims: Claims, _ clocks: [Int64]) throws(IDTokenFlaw) {
@@ -145,14 +146,10 @@ package struct IDTokenValidator: Sendable {
     /// `https://` out for older clients (OpenID Connect Core §15.6.2).
     private static func isSame(_ expected: String, _ found: String, _ claims: Claims) -> Bool {
         guard expected.contains("{tenantid}") else {
-            return expected.isExactly(found) || expected.isExactly(google) && google.isExactly("https://" + found)
+            let isGoogles = expected.hasSameBytes(as: google) && google.hasSameBytes(as: "https://" + found)
+            return isGoogles || expected.hasSameBytes(as: found)
         }
         guard let tenant = claims.tenantID, ClientInfo.isTenantID(tenant) else { return false }
-        return expected.replacing("{tenantid}", with: tenant).isExactly(found)
+        return expected.replacing("{tenantid}", with: tenant).hasSameBytes(as: found)
     }
-}
-
-extension String {
-    /// Whether both have the same bytes: `==` takes different ones for the same text, as Unicode does.
-    func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -168,7 +168,7 @@ package struct JSONWebKeySet: Sendable {
     ///
     /// - Throws: ``IDTokenFlaw``; ``IDTokenFlaw/unknownKey`` where newer keys may fit better.
     func signer(of token: CompactJWS) throws(IDTokenFlaw) -> JSONWebKey {
-        let named = token.keyID.map { id in keys.filter { $0.id == id } } ?? []
+        let named = token.keyID.map { id in keys.filter { $0.id?.hasSameBytes(as: id) == true } } ?? []
         // Where nothing is named, on one side or the other, any key may be meant.
         let candidates = named.isEmpty ? keys.filter { token.keyID == nil || $0.id == nil } : named
         var flaw: IDTokenFlaw?

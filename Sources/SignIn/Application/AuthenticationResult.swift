@@ -125,7 +125,8 @@ public struct SignedInTokens: Sendable {
     func belong(to account: Account) -> Bool {
         guard let named = AccountIdentity(response, to: request, claims: idToken.claims) else { return false }
         guard request.authority.vouches(for: account.id),
-            !account.id.hasIssuer || account.id.issuer == request.issuer(of: idToken.claims)
+            !account.id.hasIssuer
+                || request.issuer(of: idToken.claims)?.hasSameBytes(as: account.id.issuer) == true
         else { return false }
         if account.id.named(named.homeAccountID) == account.id { return true }
         // The same person at another user flow of an issuer that names none.

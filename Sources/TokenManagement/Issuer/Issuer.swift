@@ -142,7 +142,7 @@ extension Authority {
         let group = account.id.issuer
         // A host that shares accounts with no other names its port, which an imported row may have dropped. One of
         // another group was in a row that came from elsewhere.
-        let isOfGroup = Cloud.contains(group) && Cloud.group(of: account.environment) == group
+        let isOfGroup = Cloud.contains(group) && Cloud.group(of: account.environment).hasSameBytes(as: group)
         return isOfGroup ? account.environment : group
     }
 
