@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable {
     public var isIdempotent = false
 
     /// A request for an absolute address.
-    public init(_ method: String = "GET", _ url: String, headers: HTTPHeaders = [:], body: Secret? = nil) {
+    public init(_ method: String, _ url: String, headers: HTTPHeaders = [:], body: Secret? = nil) {
         self.method = method
         self.url = url
         self.headers = headers
