@@ -1,6 +1,14 @@
 public import OAuth
 
 /// A way to send one HTTP request and read its whole answer.
+///
+/// ```swift
+/// struct PlainTransport: HTTPTransport {
+///     func send(_ request: Request, limits: Limits) async throws -> Response {
+///         try await AsyncHTTPTransport().send(request, limits: limits)
+///     }
+/// }
+/// ```
 public protocol HTTPTransport: Sendable {
     /// Sends `request` and returns the answer, whatever its status; redirects are answers too.
     ///
@@ -11,6 +19,19 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: ``HTTPTransportError`` if no complete answer arrives within `limits`, `CancellationError` if the
     ///   task is cancelled.
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse
+}
+
+/// The same types by names that also work in a file whose other imports, as HTTPTypes or Hummingbird, have an
+/// `HTTPRequest` too: `HTTPTransport.Request`, or `Request` in a transport.
+extension HTTPTransport {
+    /// A request to send.
+    public typealias Request = HTTPRequest
+    /// A whole answer.
+    public typealias Response = HTTPResponse
+    /// The header fields of a message.
+    public typealias Headers = HTTPHeaders
+    /// How long a request may take, and how large its answer may be.
+    public typealias Limits = HTTPLimits
 }
 
 /// A request to send.
@@ -105,6 +126,7 @@ extension HTTPResponse: CustomStringConvertible {
 
 /// The header fields of a message, in order; names are compared without regard to case.
 public struct HTTPHeaders: Sendable {
+    /// The names and values, in the order in which they came or are sent.
     public private(set) var fields: [(name: String, value: String)]
 
     /// Fields by name, in this order; a name may occur more than once.
