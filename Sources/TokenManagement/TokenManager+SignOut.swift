@@ -195,6 +195,7 @@ public enum SignOutScope: String, Sendable {
 
 /// What became of the session at the issuer when an account signed out.
 public enum SignOutReport: Hashable, Sendable {
+    /// The issuer was told of each refresh token, and takes none of them any more.
     case revoked
 
     /// There was no refresh token to revoke.
@@ -206,8 +207,17 @@ public enum SignOutReport: Hashable, Sendable {
     /// The issuer was not to be asked.
     case localOnly
 
-    /// The issuer did not revoke it, for this reason; it ends by itself.
+    /// A refresh token was not revoked, for this reason: the issuer did not answer or refused, or what the store had of
+    /// the token is damaged, so that the issuer was not asked. The session there ends by itself.
     case failed(String)
+
+    /// Whether the issuer may go on taking refresh tokens that the sign-out was to revoke.
+    public var mayLast: Bool {
+        switch self {
+        case .failed, .notOffered: true
+        case .revoked, .nothingToRevoke, .localOnly: false
+        }
+    }
 }
 
 extension Error {

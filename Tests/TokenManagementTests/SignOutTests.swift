@@ -142,12 +142,18 @@ struct SignOutTests {
         }
     }
 
+    @Test func `only a session that the issuer was to end and did not may last`() {
+        let reports: [SignOutReport] = [.revoked, .nothingToRevoke, .notOffered, .localOnly, .failed("it is away")]
+        #expect(reports.filter(\.mayLast) == [.notOffered, .failed("it is away")])
+    }
+
     @Test func `a damaged refresh token does not keep the account`() async throws {
         try await Scene.open { (scene: Scene) async throws in
             try scene.store.sql("UPDATE refresh_token SET family_id = '9'")
             #expect(throws: TokenStoreError.self) { try scene.refreshTokens }
             let report = try await scene.manager().signOut(scene.account)
             #expect(report == .failed("what the store has of it is damaged"))
+            #expect(report.mayLast)
             #expect(scene.provider.audit.count(of: "revoke") == 0)
             await #expect(try scene.store.accounts().isEmpty)
         }

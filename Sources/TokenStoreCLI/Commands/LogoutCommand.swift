@@ -225,14 +225,6 @@ private struct LogoutDocument {
 }
 
 extension SignOutReport {
-    /// Whether the issuer may take the tokens still.
-    fileprivate var mayLast: Bool {
-        switch self {
-        case .failed, .notOffered: true
-        case .revoked, .nothingToRevoke, .localOnly: false
-        }
-    }
-
     fileprivate var word: String {
         switch self {
         case .revoked: "revoked"
