@@ -74,8 +74,8 @@ public final class NativeAuthUserAccount: Sendable {
     ///
     /// - Throws: `TokenStoreError`.
     @discardableResult
-    public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
-        try await application.manager.signOut(account.id, scope)
+    public func signOut(_ place: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await application.manager.signOut(account.id, place)
     }
 
     private func replace(_ newer: (account: Account, idToken: IDToken)) { current.withLock { $0 = newer } }

@@ -16,8 +16,8 @@ extension TokenManager {
     /// - Throws: `TokenStoreError` where the store cannot be written, whose problem says so if the issuer has ended the
     ///   session by then; `CancellationError` where the task was cancelled before anything was done.
     @discardableResult
-    public func signOut(_ account: Account.ID, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
-        let outcome = try await signOut(account, ofClients: [clientID], scope)
+    public func signOut(_ account: Account.ID, _ place: SignOutScope = .everywhere) async throws -> SignOutReport {
+        let outcome = try await signOut(account, ofClients: [clientID], place)
         return outcome.reports.first?.report ?? .nothingToRevoke
     }
 
@@ -25,13 +25,13 @@ extension TokenManager {
     package func signOut(
         _ account: Account.ID,
         ofClients clients: [String]?,
-        _ scope: SignOutScope = .everywhere
+        _ place: SignOutScope = .everywhere
     ) async throws -> SignOutOutcome {
         let known = try await store.perform { store in
             try store.takeInAnswers()
             return try clients ?? store.clientIDs(of: account)
         }
-        guard scope == .everywhere else {
+        guard place == .everywhere else {
             let removed = try await store.performRemoval { try $0.signOut(account, clients: clients) }
             return SignOutOutcome(reports: known.map { ($0, SignOutReport.localOnly) }, erasure: removed.erasure)
         }

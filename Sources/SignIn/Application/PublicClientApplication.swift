@@ -128,8 +128,8 @@ public final class PublicClientApplication: Sendable {
     ///
     /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError`.
     @discardableResult
-    public func signOut(_ account: Account, _ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
-        try await manager.signOut(account.id, scope)
+    public func signOut(_ account: Account, _ place: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await manager.signOut(account.id, place)
     }
 
     /// Signs the account out everywhere, then has the issuer end the session that it keeps in the person's browser

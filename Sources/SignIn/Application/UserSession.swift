@@ -119,8 +119,8 @@ public struct UserSession: Sendable, Identifiable {
     ///
     /// - Throws: `TokenStoreError` where the store cannot be written, `CancellationError`.
     @discardableResult
-    public func signOut(_ scope: SignOutScope = .everywhere) async throws -> SignOutReport {
-        try await application.signOut(account, scope)
+    public func signOut(_ place: SignOutScope = .everywhere) async throws -> SignOutReport {
+        try await application.signOut(account, place)
     }
 
     /// Signs out everywhere, then has the issuer end its session in the person's browser.
