@@ -101,9 +101,9 @@ struct TokenRetrieval: Sendable {
             throw RetrieveAccessTokenError(.invalidScope, reason, correlationID, remedy: .correct("leave it out"))
         }
         do {
-            var scope = scope.isEmpty ? signInScope : scope
+            var scope = scope.matchesNothing ? signInScope : scope
             var forcesRefresh = forcesRefresh
-            if scope.isEmpty {
+            if scope.matchesNothing {
                 let newest = try await newestToken()
                 if let newest, newest.isUsable, !forcesRefresh, claims == nil {
                     let kept = TokenResult(newest.token, account: account.id, source: .cache)
@@ -113,7 +113,7 @@ struct TokenRetrieval: Sendable {
                 }
                 // A request for no API in particular finds nothing in the store.
                 forcesRefresh = true
-                scope = newest.map { $0.token.scope.isEmpty ? Self.usual : $0.token.scope } ?? Self.usual
+                scope = newest.map { $0.token.scope.matchesNothing ? Self.usual : $0.token.scope } ?? Self.usual
             }
             var request = SilentRequest(account: account.id, scope: scope)
             request.forcesRefresh = forcesRefresh

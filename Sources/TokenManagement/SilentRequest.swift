@@ -62,7 +62,7 @@ public struct SilentRequest: Hashable, Sendable {
 
     /// Whether the scope says which access token is wanted; Microsoft's are each for one API, which OpenID's own scopes
     /// do not name, so that a refresh for those alone is for the ID token.
-    var namesAPI: Bool { !scope.isEmpty || account.hasIssuer }
+    var namesAPI: Bool { !scope.matchesNothing || account.hasIssuer }
 
     /// How long this caller waits for a refresh, in whose place a stored token can stand or not.
     func patience(hasStandIn: Bool) -> Duration {

@@ -34,7 +34,7 @@ struct AccessTokenTests {
             scene.provider.audit.reset()
             #expect(try await account.accessToken(for: NativeScene.toDo).accessToken == token.accessToken)
             #expect(try await account.accessToken().accessToken == usual.accessToken)
-            #expect(usual.accessToken.scope.isEmpty)
+            #expect(usual.accessToken.scope.matchesNothing)
             #expect(scene.provider.audit.counts.isEmpty)
         }
     }

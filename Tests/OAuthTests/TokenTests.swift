@@ -28,9 +28,12 @@ struct ScopeTests {
         #expect(Scope("a b").covers("B"))
         #expect(!Scope("a").covers("a b"))
         #expect(Scope("a").covers("a openid profile offline_access"))
-        #expect(Scope("").isEmpty)
-        #expect(Scope("openid Profile").isEmpty)
-        #expect(!Scope("email").isEmpty)
+        for (text, isEmpty, matchesNothing) in [
+            ("", true, true), ("openid Profile", false, true), ("email", false, false),
+        ] {
+            #expect(Scope(text).isEmpty == isEmpty)
+            #expect(Scope(text).matchesNothing == matchesNothing)
+        }
     }
 
     @Test func `a scope is split at its spaces, before any character`() {

@@ -70,8 +70,11 @@ public struct Scope: Sendable {
     /// The tokens that ask for an ID token or a refresh token, and take no part in matching.
     package var reservedTokens: [String] { tokens.filter { Self.isReserved($0.lowercased()) } }
 
+    /// Whether it has no token at all.
+    public var isEmpty: Bool { tokens.isEmpty }
+
     /// Whether there is nothing to match: no token, or none but reserved ones.
-    public var isEmpty: Bool { foldedText.isEmpty }
+    package var matchesNothing: Bool { foldedText.isEmpty }
 
     /// Whether a token has a character that no store takes and no scope has; what [RFC 6749
     /// §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3) forbids besides is the issuer's to judge.
@@ -98,9 +101,9 @@ public struct Scope: Sendable {
     /// If it has only reserved tokens, they must be among those granted; otherwise a token for any API would do.
     package func isMet(by granted: @autoclosure () -> Scope) -> Bool {
         // What most tokens were granted need not be read.
-        guard isEmpty else { return true }
+        guard matchesNothing else { return true }
         let granted = granted()
-        guard !granted.isEmpty else { return true }
+        guard !granted.matchesNothing else { return true }
         return Set(granted.reservedTokens.map { Self.bytes($0.lowercased()) })
             .isSuperset(of: tokens.map { Self.bytes($0.lowercased()) })
     }

@@ -38,7 +38,7 @@ public struct AuthorizedTransport: HTTPTransport {
     /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `TokenStoreError`, `HTTPTransportError`,
     ///   `CancellationError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
-        guard !api.url.isEmpty, !api.scope.isEmpty || account.hasIssuer && !api.scope.tokens.isEmpty else {
+        guard !api.url.isEmpty, !api.scope.matchesNothing || account.hasIssuer && !api.scope.tokens.isEmpty else {
             throw WebAPIError.notConfigured
         }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }

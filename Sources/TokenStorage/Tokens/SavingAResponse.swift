@@ -214,7 +214,9 @@ extension StoreConnection {
     ) -> String? {
         guard request.authority.issuer != nil else { return nil }
         let granted = response.scope ?? request.scope
-        if let known = used.scope, !known.isEmpty, !known.covers(request.scope), granted.covers(known) { return nil }
+        if let known = used.scope, !known.matchesNothing, !known.covers(request.scope), granted.covers(known) {
+            return nil
+        }
         return Scope(granted.tokens + (used.scope?.reservedTokens ?? [])).sortedText
     }
 

@@ -129,7 +129,7 @@ extension TokenStore: UsableTokenReading {
 extension TokenQuery {
     func requireScope() throws(TokenStoreError) {
         // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
-        guard !scope.isEmpty || account.hasIssuer && !scope.tokens.isEmpty else {
+        guard !scope.matchesNothing || account.hasIssuer && !scope.tokens.isEmpty else {
             throw .invalidArgument("no scope of an API was asked for", .correct("name at least one"))
         }
     }

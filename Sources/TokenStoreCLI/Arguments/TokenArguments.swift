@@ -99,7 +99,7 @@ struct TokenArguments: ParsableArguments {
         guard let scope, !scope.tokens.isEmpty else {
             throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
         }
-        guard !scope.isEmpty || account.id.hasIssuer || idToken else {
+        guard !scope.matchesNothing || account.id.hasIssuer || idToken else {
             throw CommandFailure(
                 .usage,
                 "the sign-in asked for no scope of an API",
