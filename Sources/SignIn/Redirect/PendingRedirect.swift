@@ -65,7 +65,7 @@ package final class PendingRedirect: Sendable {
     }
 
     /// Ends the waiting for an answer; false if one was taken.
-    func cancel() -> Bool { endIfWaiting { _ in .cancelled } }
+    package func cancel() -> Bool { endIfWaiting { _ in .cancelled } }
 
     /// Whose answer was taken has been told so, and it is delivered within the time that a page takes.
     private func endIfWaiting(_ error: (State) -> SignInError) -> Bool {

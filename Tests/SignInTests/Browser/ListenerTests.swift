@@ -127,15 +127,15 @@ struct ListenerTests {
         }
     }
 
-    @Test func `an answer taken within the time limit counts, however late its page is sent`() async throws {
+    @Test func `an answer that was taken counts, however late its page is sent`() async throws {
         let pendingRedirect = PendingRedirect(state: Secret("s"))
         let answer = AuthorizationResponse("state=s&code=c".utf8)
         #expect(pendingRedirect.reserve(for: answer) == .taken)
-        let waiting = Task { try await pendingRedirect.answer(within: .zero) }
-        try await Task.sleep(for: .milliseconds(20))
+        // What ends the waiting, as the time limit does, finds it taken.
+        #expect(!pendingRedirect.cancel())
         #expect(pendingRedirect.outcome == nil)
         pendingRedirect.deliver(answer)
-        #expect(try await waiting.value["code"] == Secret("c"))
+        #expect(try await pendingRedirect.answer(within: .zero)["code"] == Secret("c"))
     }
 
     @Test func `a port that another program has of the second family is in use`() async throws {
