@@ -78,13 +78,13 @@ extension RefreshExchange {
         // The access token is not judged by `at_hash`: that is optional for tokens which come from the token endpoint
         // itself (OpenID Connect Core §3.1.3.6, §3.1.3.8). An issuer that repeats an answer which was lost may have the
         // hash of the lost access token in it, and the session would be lost with the answer.
-        validator.earlierNonces = answered.earlierIDTokens.compactMap { $0.claims.payload["nonce"]?.text }
+        validator.earlierNonces = answered.earlierIDTokens.nonces(for: answered.token)
         do {
             return try await issuer.checked(secret, by: validator, clocks: [now, answered.answer.issuerNow]) {
                 // A failure of the request for newer keys must not cost the session.
                 try await keepRefreshToken(answered, in: space)
             }
-        } catch  where answered.earlierIDTokens.contains(where: { $0.secret == secret }) {
+        } catch  where answered.earlierIDTokens.tokens.contains(where: { $0.secret == secret }) {
             return nil
         } catch let flaw as IDTokenFlaw {
             try await keepRefreshToken(answered, in: space)

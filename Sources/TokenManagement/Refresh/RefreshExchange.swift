@@ -58,7 +58,7 @@ struct RefreshExchange: Sendable {
     private func answer(
         _ token: StoredRefreshToken,
         _ key: DPoPKey?,
-        _ earlier: [IDToken]
+        _ earlier: EarlierIDTokens
     ) async throws -> RefreshResponse {
         let scope = RefreshScope(token: token, asked: request.scope, authority: issuer.authority)
         var wire = TokenRequest(
@@ -112,9 +112,9 @@ struct RefreshExchange: Sendable {
     }
 
     /// A damaged ID token must not end a session: it is none.
-    private func earlierIDTokens() async throws -> [IDToken] {
+    private func earlierIDTokens() async throws -> EarlierIDTokens {
         try await store.performRead { [request, decider] in
-            try $0.intactIDTokens(of: request.account, client: decider.clientID).map(\.idToken)
+            try $0.earlierIDTokens(of: request.account, client: decider.clientID)
         }
     }
 
@@ -237,8 +237,7 @@ struct RefreshResponse: Sendable {
     /// The key that the request had a proof of.
     let key: BoundKey?
 
-    /// The session's ID tokens until now.
-    let earlierIDTokens: [IDToken]
+    let earlierIDTokens: EarlierIDTokens
 }
 
 /// A refresh request without tokens.

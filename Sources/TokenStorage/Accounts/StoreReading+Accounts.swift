@@ -125,16 +125,6 @@ extension StoreReading {
         }
     }
 
-    /// The ID tokens of an account without those that are damaged: for what must go on without them.
-    package func intactIDTokens(of account: Account.ID, client: String) throws -> [StoredIDToken] {
-        try read { session in
-            try session.connection.read {
-                guard let row = try session.accountRow(account) else { return [] }
-                return try session.idTokens(row, client: client, leavingOutDamaged: true)
-            }
-        }
-    }
-
     /// The account of an id, such as one that an app remembers; nil where it is not stored.
     ///
     /// Unlike ``AccountPolicy/homeAccountID(_:)`` it takes no account whose id differs in case, where that counts.

@@ -59,6 +59,7 @@ extension StoreConnection {
         }
         var merged = token
         merged.extra = stored.extra.merging(token.extra)
+        if stored.secret != token.secret { merged.signInNonces = token.signInNonces }
         let isSame = stored.secret == token.secret && stored.modifiedAt == token.modifiedAt
         if isSame, stored.extra == merged.extra { return nil }
         try writeRefreshToken(merged, account: account, id: known.id, generation: next)

@@ -1,5 +1,5 @@
 import Database
-import OAuth
+package import OAuth
 import SQL
 
 extension RefreshTokenRow {
@@ -27,6 +27,20 @@ extension RefreshTokenRow {
     }
 }
 
+extension RefreshTokenRow {
+    private static let signIn = "sign_in_nonces"
+
+    static func signInNonces(in extra: JSONValue.Object) -> [String] {
+        extra[signIn]?.array?.compactMap(\.text) ?? []
+    }
+
+    /// The nonces of the ID tokens of its sign-in, where a later one brought an ID token alone.
+    var signInNonces: [String] {
+        get { Self.signInNonces(in: extra) }
+        set { extra[Self.signIn] = newValue.isEmpty ? nil : .array(newValue.map { .string($0) }) }
+    }
+}
+
 extension StoreConnection {
     /// Removes what a session has stored since it began at `start`, in Unix seconds: older tokens, those of a family and
     /// those that are no session stay.
@@ -38,23 +52,68 @@ extension StoreConnection {
         for row in rows { try deleteRefreshToken(row, account: account) }
     }
 
-    /// Forgets that `scope` was declined: a sign-in that brought no refresh token was granted it.
-    func forgetDeclined(_ scope: Scope, account: Int64, client: String) throws {
-        var granted: [(row: Int64, generation: Int64, token: RefreshTokenRow)] = []
+    /// Keeps the refresh tokens that a client has before a sign-in that brings none, and was granted `scope`.
+    ///
+    /// What was declined with them is so no more, and the nonces of their own sign-in are kept, as its ID token is about
+    /// to be replaced.
+    func keepRefreshTokens(whenGranted scope: Scope, account: Int64, id: Account.ID, client: String) throws {
+        let earlier = try earlierIDTokens(of: id, row: account, client: client)
+        var changed: [(row: Int64, generation: Int64, token: RefreshTokenRow)] = []
         try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(0)) { row in
-            guard var token = try intact({ try openRefreshToken(row) }) else { return }
-            let declined = token.declinedScope
-            token.declinedScope = declined.missing(from: scope)
-            guard token.declinedScope != declined else { return }
-            granted.append((row.integer(0), row.integer(SealedTable.refreshToken["generation"]), token))
+            guard let stored = try intact({ try openRefreshToken(row) }) else { return }
+            var token = stored
+            token.declinedScope = stored.declinedScope.missing(from: scope)
+            token.signInNonces = earlier.nonces(kept: stored.signInNonces, storedAt: stored.modifiedAt)
+            guard token.extra != stored.extra else { return }
+            changed.append((row.integer(0), row.integer(SealedTable.refreshToken["generation"]), token))
         }
-        for (row, generation, token) in granted {
+        for (row, generation, token) in changed {
             try writeRefreshToken(token, account: account, id: row, generation: generation)
         }
+    }
+
+    fileprivate func earlierIDTokens(of id: Account.ID, row: Int64, client: String) throws -> EarlierIDTokens {
+        let tokens = try idTokens(row, client: client, leavingOutDamaged: true).map(\.idToken)
+        let nonces = tokens.compactMap { $0.claims.payload["nonce"]?.text }
+        let signIn = try nonces.isEmpty ? nil : sessionTimes(of: id, client: client)?.signIn
+        return EarlierIDTokens(tokens: tokens, nonces: nonces, signedInAt: signIn)
     }
 
     private static let sinceStart = SQL(
         SealedTable.refreshToken.selection
             + "WHERE t.account_id = ?1 AND t.client_fold = ?2 AND t.modified_at >= ?3 AND t.family_id IS NULL"
     )
+}
+
+extension StoreReading {
+    /// The ID tokens of an account at a client without those that are damaged: for what must go on without them.
+    package func earlierIDTokens(of account: Account.ID, client: String) throws -> EarlierIDTokens {
+        try read { session in
+            try session.connection.read {
+                guard let row = try session.accountRow(account) else { return EarlierIDTokens() }
+                return try session.earlierIDTokens(of: account, row: row, client: client)
+            }
+        }
+    }
+}
+
+/// The ID tokens that a client has of an account before a refresh.
+package struct EarlierIDTokens: Sendable {
+    package private(set) var tokens: [IDToken] = []
+    fileprivate private(set) var nonces: [String] = []
+
+    /// When the person signed in last, in Unix seconds; nil where that is not known.
+    fileprivate private(set) var signedInAt: Int64?
+
+    /// The nonces that the ID token of a refresh may have; none: it may have any.
+    package func nonces(for token: StoredRefreshToken) -> [String] {
+        nonces(kept: token.signInNonces, storedAt: token.modifiedAt?.unixSeconds ?? 0)
+    }
+
+    /// The nonces of the sign-in that a refresh token came from: those that were kept with it, else those of the ID
+    /// tokens, unless they are of a later sign-in that brought no refresh token.
+    fileprivate func nonces(kept: [String], storedAt: Int64) -> [String] {
+        guard kept.isEmpty else { return kept }
+        return signedInAt.map { $0 > storedAt } ?? false ? [] : nonces
+    }
 }

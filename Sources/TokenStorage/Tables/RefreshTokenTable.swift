@@ -145,6 +145,7 @@ extension StoreConnection {
             if isSignIn {
                 replacement.declinedScope = token.declinedScope
                 replacement.resource = token.resource
+                replacement.signInNonces = []
             }
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
             replacement.environment = row.text(SealedTable.refreshToken["environment"])
@@ -228,6 +229,7 @@ extension StoreConnection {
                 scope: row.optionalText(table["target"]).map { Scope($0) },
                 declinedScope: RefreshTokenRow.declinedScope(in: extra),
                 resource: RefreshTokenRow.resource(in: extra),
+                signInNonces: RefreshTokenRow.signInNonces(in: extra),
                 rowID: row.integer(0),
                 generation: row.integer(table["generation"])
             )

@@ -23,21 +23,22 @@ extension StoreConnection {
                 grant: request.grant
             )
             try saveTenantProfile(profile, account: id, from: .signIn)
+            let granted = response.scope ?? request.scope
+            if response.refreshToken == nil, !isNew, request.authority.issuer != nil {
+                try keepRefreshTokens(whenGranted: granted, account: id, id: account.id, client: request.clientID)
+            }
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
             try learnTenant(identity.realm, of: request, account: account.id, row: id, isNew: isNew)
             if !isNew || request.newKey != nil {
                 let bringsRefreshToken = response.refreshToken != nil
                 try bind(id, client: request.clientID, to: request.newKey, bringsRefreshToken: bringsRefreshToken)
             }
-            let granted = response.scope ?? request.scope
             if let secret = response.refreshToken {
                 var token = refreshToken(secret, response: response, request: request, client: request.clientID)
                 token.target = granted.sortedText
                 // Microsoft's answers name the scope of one API only.
                 if request.authority.issuer != nil { token.declinedScope = request.scope.missing(from: granted) }
                 try replaceRefreshToken(with: token, account: id)
-            } else if !isNew, request.authority.issuer != nil {
-                try forgetDeclined(granted, account: id, client: request.clientID)
             }
             if !isNew { try liftThrottles(account: id, client: request.clientID) }
             try setSignInState(.signedIn, of: id, client: request.clientID, isNew: true)

@@ -251,6 +251,9 @@ public struct StoredRefreshToken: Equatable, Sendable {
     /// The API that the sign-in was for, where it named one ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     package var resource: String?
 
+    /// The nonces of the ID tokens of the sign-in, where a later one brought an ID token alone.
+    var signInNonces: [String] = []
+
     /// Its row, so that only this very token is replaced or removed.
     package let rowID: Int64
 

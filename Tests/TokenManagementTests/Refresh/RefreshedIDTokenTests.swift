@@ -19,10 +19,16 @@ struct RefreshedIDTokenTests {
         return scene
     }
 
-    private static func answer(_ scene: OpenScene, _ members: [(String, JSONValue)]) {
+    private static func answer(
+        _ scene: OpenScene,
+        _ members: [(String, JSONValue)],
+        refreshToken: String = "rt-1"
+    ) {
         let idToken = scene.idToken(at: scene.clock.seconds, members)
         scene.issuer.answer(
-            .init(#"{"access_token":"new","refresh_token":"rt-1","expires_in":3600,"id_token":"\#(idToken)"}"#)
+            .init(
+                #"{"access_token":"new","refresh_token":"\#(refreshToken)","expires_in":3600,"id_token":"\#(idToken)"}"#
+            )
         )
     }
 
@@ -131,6 +137,35 @@ struct RefreshedIDTokenTests {
         Self.answer(scene, [("nonce", "n-1")])
         #expect(try await scene.acquire().source == .refresh)
         #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a sign-in without a refresh token leaves the nonce of the session that has one`(rotates: Bool) async throws {
+        let scene = try OpenScene(idTokenMembers: [("nonce", "n-1")])
+        scene.clock.seconds += 5
+        // The second finds what the first has left.
+        for nonce in ["n-2", "n-3"] { try scene.signIn(refreshToken: nil, idTokenMembers: [("nonce", .string(nonce))]) }
+        for number in 1...2 {
+            scene.expire()
+            Self.answer(scene, [("nonce", "n-1")], refreshToken: rotates ? "rt-\(number)" : "rt-0")
+            #expect(try await scene.acquire().source == .refresh)
+        }
+        scene.expire()
+        Self.answer(scene, [("nonce", "n-3")])
+        #expect(try await scene.failure()?.idTokenFlaw == .nonce)
+        #expect(try await scene.store.check() == [])
+    }
+
+    @Test func `a sign-in with a refresh token brings the nonce of its own`() async throws {
+        let scene = try OpenScene(idTokenMembers: [("nonce", "n-1")])
+        try scene.signIn(refreshToken: nil, idTokenMembers: [("nonce", "n-2")])
+        try scene.signIn(refreshToken: "rt-9", idTokenMembers: [("nonce", "n-3")])
+        scene.expire()
+        Self.answer(scene, [("nonce", "n-3")])
+        #expect(try await scene.acquire().source == .refresh)
+        scene.expire()
+        Self.answer(scene, [("nonce", "n-1")])
+        #expect(try await scene.failure()?.idTokenFlaw == .nonce)
     }
 
     @Test func `a refresh token beside another person's ID token is not kept, whatever else is wrong with it`()

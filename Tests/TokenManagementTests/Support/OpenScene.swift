@@ -55,10 +55,14 @@ struct OpenScene: Sendable {
     }
 
     /// Signs the same person in again.
-    func signIn(refreshToken: String?, resource: String? = nil) throws {
+    func signIn(
+        refreshToken: String?,
+        resource: String? = nil,
+        idTokenMembers members: [(String, JSONValue)] = []
+    ) throws {
         var response = TokenResponse(accessToken: Secret("at-9"), expiresIn: .seconds(3_600))
         response.refreshToken = refreshToken.map { Secret($0) }
-        response.idToken = Secret(idToken(at: clock.seconds))
+        response.idToken = Secret(idToken(at: clock.seconds, members))
         var request = TokenRequest(
             clientID: Self.client,
             authority: try authority,
