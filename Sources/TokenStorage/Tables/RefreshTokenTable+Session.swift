@@ -55,18 +55,23 @@ extension StoreConnection {
     /// Keeps the refresh tokens that a client has before a sign-in that brings none, and was granted `scope`.
     ///
     /// What was declined with them is so no more, and the nonces of their own sign-in are kept, as its ID token is about
-    /// to be replaced.
+    /// to be replaced. Those that the issuer has ended go: the session that begins has no part of theirs.
     func keepRefreshTokens(whenGranted scope: Scope, account: Int64, id: Account.ID, client: String) throws {
-        let earlier = try earlierIDTokens(of: id, row: account, client: client)
+        // Microsoft's answers do not say what was declined, and its refreshed ID tokens need no nonce kept.
+        let earlier = try id.hasIssuer ? earlierIDTokens(of: id, row: account, client: client) : EarlierIDTokens()
+        var ended: [Int64] = []
         var changed: [(row: Int64, generation: Int64, token: RefreshTokenRow)] = []
         try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(0)) { row in
             guard let stored = try intact({ try openRefreshToken(row) }) else { return }
+            let (id, generation) = (row.integer(0), row.integer(SealedTable.refreshToken["generation"]))
+            if try hasEnded(id, stored.secret, generation: generation, account: account) { return ended.append(id) }
             var token = stored
             token.declinedScope = stored.declinedScope.missing(from: scope)
             token.signInNonces = earlier.nonces(kept: stored.signInNonces, storedAt: stored.modifiedAt)
             guard token.extra != stored.extra else { return }
-            changed.append((row.integer(0), row.integer(SealedTable.refreshToken["generation"]), token))
+            changed.append((id, generation, token))
         }
+        for row in ended { try deleteRefreshToken(row, account: account) }
         for (row, generation, token) in changed {
             try writeRefreshToken(token, account: account, id: row, generation: generation)
         }
@@ -75,8 +80,9 @@ extension StoreConnection {
     fileprivate func earlierIDTokens(of id: Account.ID, row: Int64, client: String) throws -> EarlierIDTokens {
         let tokens = try idTokens(row, client: client, leavingOutDamaged: true).map(\.idToken)
         let nonces = tokens.compactMap { $0.claims.payload["nonce"]?.text }
-        let signIn = try nonces.isEmpty ? nil : sessionTimes(of: id, client: client)?.signIn
-        return EarlierIDTokens(tokens: tokens, nonces: nonces, signedInAt: signIn)
+        // A row that was altered must not keep anyone from signing in.
+        let times = try nonces.isEmpty ? nil : intact { try sessionTimes(of: id, client: client) } ?? nil
+        return EarlierIDTokens(tokens: tokens, nonces: nonces, signedInAt: times?.signIn)
     }
 
     private static let sinceStart = SQL(

@@ -24,7 +24,7 @@ extension StoreConnection {
             )
             try saveTenantProfile(profile, account: id, from: .signIn)
             let granted = response.scope ?? request.scope
-            if response.refreshToken == nil, !isNew, request.authority.issuer != nil {
+            if response.refreshToken == nil, !isNew {
                 try keepRefreshTokens(whenGranted: granted, account: id, id: account.id, client: request.clientID)
             }
             try saveIDToken(of: identity, in: Realm(identity.realm), request: request, account: id)
