@@ -141,6 +141,32 @@ struct EndSessionTests {
         }
     }
 
+    @Test(arguments: [0, 2])
+    func `an error that repeats the ID token and the state shows neither`(encodings: Int) async throws {
+        // On its way it is encoded once more.
+        @Sendable func sent(_ text: String) -> String {
+            guard encodings > 0 else { return text }
+            let once = text.utf8.map { "%" + (String($0, radix: 16)) }.joined()
+            return (0..<encodings).reduce(once) { text, _ in text.replacing("%", with: "%25") }
+        }
+        try await SignInScene.open { scene in
+            _ = try await scene.signIn()
+            let user = ReactingUser { address in
+                let asked = parameters(of: address)
+                guard let back = asked["post_logout_redirect_uri"], let state = asked["state"],
+                    let token = asked["id_token_hint"]
+                else { return }
+                let words = "token+\(sent(token))+is+not+valid,+state+\(sent(state))"
+                let query = "?error=invalid_request&error_description=\(words)&state=\(state)"
+                _ = try await SignInScene.transport.send(HTTPRequest("GET", back + query), limits: .issuer)
+            }
+            let report = try await scene.application(user).sessions()[0].endSession()
+            let hidden = "\(Secret(""))"
+            let reason = try #require(report.browser.reason)
+            #expect(reason.contains("token \(hidden) is not valid, state \(hidden)"), "\(reason)")
+        }
+    }
+
     @Test func `an issuer without a logout page signs out, and says that it has none`() async throws {
         try await SignInScene.open { scene in
             _ = try await scene.signIn()

@@ -40,9 +40,10 @@ package struct EndSessionFlow: Sendable {
             guard let listener = try await RedirectListener(place, .query, pendingRedirect, endsSession: true) else {
                 return report
             }
+            let uri = redirectURI.isLoopback ? listener.redirectURI : redirectURI.text
+            let form = session.form(returningTo: uri, state: pendingRedirect.state)
             do {
-                let uri = redirectURI.isLoopback ? listener.redirectURI : redirectURI.text
-                let page = session.address(at: endpoint, returningTo: uri, state: pendingRedirect.state)
+                let page = form.address(of: endpoint)
                 guard let start = listener.start(leadingTo: page) else {
                     throw MetadataError.incomplete("end_session_endpoint at a web address")
                 }
@@ -50,12 +51,12 @@ package struct EndSessionFlow: Sendable {
                 report.outcome = .notConfirmed
                 let answer = try await pendingRedirect.answer(within: timeLimit)
                 if let refusal = answer.refusal {
-                    report.reason = refusal.problem
+                    report.reason = form.redacting(refusal).problem
                 } else {
                     report = BrowserSessionReport(outcome: .ended)
                 }
             } catch {
-                report.reason = Self.reason(of: error)
+                report.reason = form.redacting(Self.reason(of: error))
             }
             await listener.stop()
         } catch {
@@ -121,14 +122,14 @@ package struct EndingSession: Sendable {
         return form.address(of: endpoint)
     }
 
-    /// The logout page that comes back to `uri`.
-    func address(at endpoint: String, returningTo uri: String, state: Secret) -> String {
+    /// What the logout page that comes back to `uri` is asked; no answer may show the ID token or the state.
+    func form(returningTo uri: String, state: Secret) -> FormParameters {
         var form = FormParameters()
         form.append("id_token_hint", idToken)
         form.append("client_id", clientID)
         form.append("post_logout_redirect_uri", uri)
         form.append("state", state)
-        return form.address(of: endpoint)
+        return form
     }
 }
 
