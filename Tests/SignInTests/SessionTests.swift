@@ -59,23 +59,40 @@ struct SessionTests {
     func `tokens that come for a sign-in that was cancelled meanwhile are revoked`(come: Bool) async throws {
         try await SignInScene.open { scene in
             if !come { scene.provider.faults.add(.status(503, at: "token")) }
-            let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
-            let (redeeming, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-            let transport = WatchedTransport(SignInScene.transport) { request in
-                guard request.url.hasSuffix("/token") else { return }
-                redeeming.continuation.yield()
-                for await _ in cancelled.stream { break }
-            }
-            let application = try scene.application(ana, transport: transport)
-            let signIn = Task { _ = try await application.signIn(scope: SignInScene.toDo) }
-            for await _ in redeeming.stream { break }
-            signIn.cancel()
-            cancelled.continuation.yield()
-            await #expect(throws: SignInError.cancelled) { try await signIn.value }
+            try await cancelSignIn(scene)
             #expect(scene.tokenRequestCount == 1)
             #expect(scene.provider.audit.count(of: "revoke") == (come ? 1 : 0))
             #expect(try scene.isUntouched)
         }
+    }
+
+    @Test func `a cancelled sign-in of a person who has a session already revokes nothing`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let before = try scene.store.exported()
+            try await cancelSignIn(scene)
+            #expect(scene.tokenRequestCount == 2)
+            #expect(scene.provider.audit.count(of: "revoke") == 0)
+            #expect(try scene.store.exported() == before)
+            #expect(try await scene.store.refreshTokens(of: account.id, client: "b2c-app").count == 1)
+        }
+    }
+
+    /// Calls Ana's sign-in off while its code is redeemed.
+    private func cancelSignIn(_ scene: SignInScene) async throws {
+        let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+        let (redeeming, cancelled) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let transport = WatchedTransport(SignInScene.transport) { request in
+            guard request.url.hasSuffix("/token") else { return }
+            redeeming.continuation.yield()
+            for await _ in cancelled.stream { break }
+        }
+        let application = try scene.application(ana, transport: transport)
+        let signIn = Task { _ = try await application.signIn(scope: SignInScene.toDo) }
+        for await _ in redeeming.stream { break }
+        signIn.cancel()
+        cancelled.continuation.yield()
+        await #expect(throws: SignInError.cancelled) { try await signIn.value }
     }
 
     @Test func `a session calls an API at its own address`() async throws {

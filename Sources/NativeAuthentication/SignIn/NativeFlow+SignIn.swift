@@ -107,7 +107,7 @@ extension NativeFlow {
             do {
                 try Task.checkCancellation()
             } catch {
-                await issuer.revoke(signedIn.response.refreshToken, clientID: configuration.clientID)
+                await giveUp(signedIn.response, of: signedIn.request, issuer)
                 throw error
             }
             return try await application.keep(signedIn, scope: scope)
@@ -163,6 +163,13 @@ extension NativeFlow {
         _ space: AnswerSpace
     ) async throws -> SignedInTokens {
         let response = TokenResponse(reply.object)
+        var request = TokenRequest(
+            clientID: configuration.clientID,
+            authority: configuration.authority,
+            scope: asked,
+            grant: Grant(rawValue: grant.name.rawValue)
+        )
+        request.username = username
         do {
             try response.requireTokenText()
             // No key was shown, so that the tokens are bound to none.
@@ -173,13 +180,6 @@ extension NativeFlow {
             validator.accessToken = response.accessToken
             let clocks = [application.now().unixSeconds, reply.issuerNow]
             let idToken = try await issuer.checked(secret, by: validator, clocks: clocks)
-            var request = TokenRequest(
-                clientID: configuration.clientID,
-                authority: configuration.authority,
-                scope: asked,
-                grant: Grant(rawValue: grant.name.rawValue)
-            )
-            request.username = username
             try response.requireStorable(for: request)
             return SignedInTokens(
                 response: response,
@@ -189,8 +189,14 @@ extension NativeFlow {
                 space: space
             )
         } catch {
-            await issuer.revoke(response.refreshToken, clientID: configuration.clientID)
+            await giveUp(response, of: request, issuer)
             throw error
+        }
+    }
+
+    private func giveUp(_ response: TokenResponse, of request: TokenRequest, _ issuer: Issuer) async {
+        await issuer.giveUp(response, of: request) { [store = application.store] in
+            await store.mayHaveSession(besides: $0, for: $1)
         }
     }
 }

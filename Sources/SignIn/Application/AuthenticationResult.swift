@@ -1,3 +1,4 @@
+import HTTPTransport
 public import OAuth
 package import OpenIDConnect
 public import TokenManagement
@@ -148,4 +149,24 @@ public struct SignedInTokens: Sendable {
 
     /// The user's own part of an id that names the user flow behind it.
     private static func objectID(_ uid: String) -> String { String(uid.folded.prefix(36)) }
+}
+
+extension Issuer {
+    /// Who tells the user's name, where an ID token has none.
+    ///
+    /// What an issuer tells there it need not repeat in the token (OpenID Connect Core §5.4); Microsoft's do.
+    func userInfo(
+        besides idToken: IDToken,
+        _ response: TokenResponse,
+        _ key: DPoPKey?,
+        now: @escaping @Sendable () -> Date
+    ) -> UserInfoEndpoint? {
+        guard authority.issuer != nil, !Cloud.contains(authority.environment), idToken.claims.username == nil,
+            let url = metadata.userInfoEndpoint
+        else { return nil }
+        let limits = documents.limits.short
+        let bounded = BoundedTransport(transport, end: .now + limits.total)
+        let proving = key?.proving(over: bounded, accessToken: response.accessToken, now: now)
+        return UserInfoEndpoint(url, transport: proving ?? bounded, limits: limits)
+    }
 }

@@ -197,6 +197,7 @@ public final class PublicClientApplication: Sendable {
         flow.clientCapabilities = configuration.tokenOptions.clientCapabilities
         flow.now = store.options.now
         flow.answerSpace = { [store] in try await store.perform { try $0.reserveAnswerSpace() } }
+        flow.hasSession = { [store] in await store.mayHaveSession(besides: $0, for: $1) }
         return flow
     }
 

@@ -1,7 +1,7 @@
 public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
-import TokenManagement
+package import TokenManagement
 package import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -36,6 +36,9 @@ public struct AuthorizationCodeFlow: Sendable {
 
     /// Takes room for the answer before the code is redeemed.
     package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
+
+    /// Whether tokens that are given up must not be revoked.
+    package var hasSession: SessionCheck = { _, _ in false }
 
     /// A flow of one client, over this transport.
     public init(clientID: String, redirectURI: RedirectURI, transport: any HTTPTransport) {
@@ -134,13 +137,14 @@ public struct AuthorizationCodeFlow: Sendable {
     ) async throws -> SignedInTokens {
         var exchange = CodeExchange(sent: sent, authority: issuer.authority, issuer: issuer, dpop: dpop, space: space)
         exchange.redemption = redemption
+        exchange.hasSession = hasSession
         let tokens = try await exchange.tokens(for: code, by: transport, limits, now: now)
         do {
             guard account.map(tokens.belong) ?? true else { throw SignInError.accountMismatch }
             try tokens.response.requireStorable(for: tokens.request)
             try Task.checkCancellation()
         } catch {
-            await issuer.revoke(tokens.response.refreshToken, clientID: clientID)
+            await issuer.giveUp(tokens.response, of: tokens.request, unless: hasSession)
             throw error
         }
         return tokens
@@ -187,6 +191,7 @@ private struct CodeExchange: Sendable {
     let dpop: DPoPPolicy
     let space: AnswerSpace?
     var redemption: Redemption?
+    var hasSession: SessionCheck = { _, _ in false }
 
     /// - Throws: ``SignInError``, and what the token endpoint throws; nothing is to be stored then.
     func tokens(
@@ -240,7 +245,7 @@ private struct CodeExchange: Sendable {
                 userInfo: issuer.userInfo(besides: idToken, answer.response, sent.dpopKey, now: now)
             )
         } catch {
-            await issuer.revoke(answer.response.refreshToken, clientID: sent.clientID)
+            await issuer.giveUp(answer.response, of: request, unless: hasSession)
             throw error
         }
     }
@@ -251,26 +256,6 @@ private struct CodeExchange: Sendable {
         let now = now().unixSeconds
         let validator = sent.validator(beside: answer.response.accessToken, at: now)
         return try await issuer.checked(secret, by: validator, clocks: [now, answer.issuerNow])
-    }
-}
-
-extension Issuer {
-    /// Who tells the user's name, where an ID token has none.
-    ///
-    /// What an issuer tells there it need not repeat in the token (OpenID Connect Core §5.4); Microsoft's do.
-    func userInfo(
-        besides idToken: IDToken,
-        _ response: TokenResponse,
-        _ key: DPoPKey?,
-        now: @escaping @Sendable () -> Date
-    ) -> UserInfoEndpoint? {
-        guard authority.issuer != nil, !Cloud.contains(authority.environment), idToken.claims.username == nil,
-            let url = metadata.userInfoEndpoint
-        else { return nil }
-        let limits = documents.limits.short
-        let bounded = BoundedTransport(transport, end: .now + limits.total)
-        let proving = key?.proving(over: bounded, accessToken: response.accessToken, now: now)
-        return UserInfoEndpoint(url, transport: proving ?? bounded, limits: limits)
     }
 }
 

@@ -1,7 +1,7 @@
 public import HTTPTransport
 public import OAuth
 public import OpenIDConnect
-import TokenManagement
+package import TokenManagement
 package import TokenStorage
 
 #if canImport(FoundationEssentials)
@@ -55,6 +55,9 @@ public struct DeviceCodeFlow: Sendable {
 
     /// Takes room for the answer before the codes are redeemed.
     package var answerSpace: @Sendable () async throws -> AnswerSpace? = { nil }
+
+    /// Whether tokens that are given up must not be revoked.
+    package var hasSession: SessionCheck = { _, _ in false }
 
     /// How long tokens that may be on their way are waited for when the sign-in is cancelled.
     package var patience = Duration.seconds(2)
@@ -190,7 +193,7 @@ public struct PendingDevice: Sendable {
                     userInfo: issuer.userInfo(besides: idToken, answer.response, key, now: flow.now)
                 )
             } catch {
-                await issuer.revoke(answer.response.refreshToken, clientID: flow.clientID)
+                await issuer.giveUp(answer.response, of: request, unless: flow.hasSession)
                 throw error
             }
         } catch {

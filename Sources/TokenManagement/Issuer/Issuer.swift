@@ -1,6 +1,7 @@
 package import HTTPTransport
 package import OAuth
 package import OpenIDConnect
+package import TokenStorage
 
 /// An issuer whose metadata and keys have been fetched: it checks ID tokens and revokes refresh tokens.
 package struct Issuer: Sendable {
@@ -88,6 +89,32 @@ package struct Issuer: Sendable {
         switch await Task(operation: { try await endpoint.revoke(token, clientID: clientID) }).result {
         case .success: return nil
         case .failure(let error): return error
+        }
+    }
+
+    /// Revokes the refresh token of a sign-in that is given up, unless the person has a session in the store already:
+    /// some issuers end that too, as all that the person has at the client.
+    package func giveUp(
+        _ response: TokenResponse,
+        of request: TokenRequest,
+        unless hasSession: @escaping SessionCheck
+    ) async {
+        guard response.refreshToken != nil, await !hasSession(response, request) else { return }
+        await revoke(response.refreshToken, clientID: request.clientID)
+    }
+}
+
+/// Whether the person whom the response of a sign-in names has a session already.
+package typealias SessionCheck = @Sendable (TokenResponse, TokenRequest) async -> Bool
+
+extension TokenStore {
+    /// Whether the person has a session here; also where the store cannot be read.
+    package func mayHaveSession(besides response: TokenResponse, for request: TokenRequest) async -> Bool {
+        // A new task, as the sign-in may have been cancelled.
+        let found = Task { try await performRead { try $0.hasRefreshTokens(ofAccountIn: response, for: request) } }
+        return switch await found.result {
+        case .success(let hasTokens): hasTokens
+        case .failure: true
         }
     }
 }

@@ -23,6 +23,24 @@ extension StoreReading {
     }
 }
 
+extension StoreReading {
+    /// Whether the client of a sign-in has refresh tokens already of the account that the response names.
+    package func hasRefreshTokens(ofAccountIn response: TokenResponse, for request: TokenRequest) throws -> Bool {
+        let identity: ResponseIdentity
+        do {
+            identity = try ResponseIdentity(response, request: request)
+        } catch {
+            return false
+        }
+        return try read { session in
+            try session.connection.read {
+                guard let account = try session.filed(identity).account?.id else { return false }
+                return try !session.refreshTokens(of: account, client: request.clientID, family: nil).isEmpty
+            }
+        }
+    }
+}
+
 extension StoreConnection {
     /// A token that does not open is left out, and its client named.
     func revocableTokens(of account: Account.ID, clients: [String]) throws -> RevocableTokens {

@@ -122,6 +122,7 @@ struct BrowserLogin {
         flow.limits = network.options(arguments).limits
         flow.dpop = dpop
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
+        flow.hasSession = { await store.mayHaveSession(besides: $0, for: $1) }
         return flow
     }
 
@@ -137,6 +138,7 @@ struct BrowserLogin {
         flow.dpop = dpop
         flow.timeLimit = redirect.wait.map { .seconds($0) }
         flow.answerSpace = { try await store.perform { try $0.reserveAnswerSpace() } }
+        flow.hasSession = { await store.mayHaveSession(besides: $0, for: $1) }
         return flow
     }
 }
