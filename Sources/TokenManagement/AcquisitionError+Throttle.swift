@@ -44,6 +44,7 @@ extension AcquisitionError {
                 events: []
             )
         case "unusable": self = .refusedWithoutReason(status: status)
+        case "unpublishedKey": self = .unpublishedKey(for: .seconds(throttle.expiresAt - now), isThrottled: true)
         default:
             let error = IssuerUnavailable(
                 status: status,
@@ -53,6 +54,16 @@ extension AcquisitionError {
             self = .unavailable(error, isThrottled: true)
         }
     }
+
+    /// An ID token is signed with a key that the issuer may publish by now; its keys are fetched again after a while.
+    static func unpublishedKey(for wait: Duration, isThrottled: Bool = false) -> AcquisitionError {
+        let words = "the issuer signs with a key that it had not published when it was last asked for its keys"
+        let outage = IssuerUnavailable(status: 503, retryAfter: wait)
+        return .unavailable(outage, isThrottled: isThrottled, words)
+    }
+
+    /// The same as a throttle keeps it.
+    static let unpublishedKeyMembers = JSONValue.Object([("kind", "unpublishedKey")])
 
     /// What a refusal that asks for a person means.
     init(refused error: OAuthError, events: [StoreEvent] = []) {

@@ -192,8 +192,9 @@ extension AcquisitionError {
         return error
     }
 
-    package static func unavailable(_ outage: IssuerUnavailable, isThrottled: Bool) -> AcquisitionError {
-        let problem = isThrottled ? "not asked again so soon: \(outage.problem)" : outage.problem
+    package static func unavailable(_ outage: IssuerUnavailable, isThrottled: Bool, _ words: String? = nil) -> Self {
+        let words = words ?? outage.problem
+        let problem = isThrottled ? "not asked again so soon: \(words)" : words
         var error = AcquisitionError(.unavailable, .unavailable(outage), problem)
         error.isThrottled = isThrottled
         error.status = outage.status

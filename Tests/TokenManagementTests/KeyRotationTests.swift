@@ -63,7 +63,7 @@ struct KeyRotationTests {
             guard let keys = try await documents.newKeys(of: metadata, for: token) else {
                 throw ExpectationFailure("newer keys")
             }
-            try validator.checkSignature(of: token, keys: keys)
+            try validator.checkSignature(of: token, keys: keys.document)
         }
     }
 
@@ -105,6 +105,30 @@ struct KeyRotationTests {
         }
         #expect(scene.issuer.forms(Self.path).count == 2)
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-2")])
+    }
+
+    @Test func `a key that is published late delays a refresh, and is not held against the issuer`() async throws {
+        let scene = try scene()
+        try await load(scene)
+        scene.expire()
+        let key = P256.Signing.PrivateKey()
+        answer(try signed(scene, "new", key), scene)
+        #expect(try await scene.failure()?.idTokenFlaw == .unknownKey)
+        scene.issuer.answer(.init(try Self.keys("new", key)), at: Self.path)
+        scene.clock.seconds += 20
+        answer(try signed(scene, "new", key), scene, number: 2)
+        let delayed = try #require(try await scene.failure())
+        #expect(delayed.code == .unavailable && !delayed.isThrottled)
+        #expect(delayed.remedy?.delay == .seconds(40))
+        for forced in [false, true] {
+            let next = try await acquisitionError { try await scene.acquire { $0.forcesRefresh = forced } }
+            #expect(next?.isThrottled == true)
+        }
+        scene.clock.seconds += 40
+        answer(try signed(scene, "new", key), scene, number: 3)
+        #expect(try await scene.acquire().source == .refresh)
+        #expect(scene.issuer.forms().map { $0["refresh_token"] } == ["rt-0", "rt-1", "rt-2"])
+        #expect(scene.issuer.forms(Self.path).count == 3)
     }
 
     @Test func `a forged signature under a known key is refused also where newer keys cannot be had`() async throws {

@@ -31,7 +31,7 @@ package struct Issuer: Sendable {
     ///
     /// `willFetchKeys` runs before newer keys are requested.
     ///
-    /// - Throws: `IDTokenFlaw`, and what fetching keys throws.
+    /// - Throws: `IDTokenFlaw`, and what fetching keys throws; ``UnknownKeys``.
     package func checked(
         _ secret: Secret,
         by validator: IDTokenValidator,
@@ -57,20 +57,28 @@ package struct Issuer: Sendable {
                 guard error.code == .unknownKey else { throw error }
                 return token
             }
-            try validator.checkSignature(of: token, keys: newKeys)
+            do {
+                try validator.checkSignature(of: token, keys: newKeys.document)
+            } catch {
+                // The issuer may have published the key since its keys were fetched.
+                if error.code == .unknownKey, let end = newKeys.end { throw UnknownKeys(until: end) }
+                throw error
+            }
         }
         return token
     }
 
     /// The keys that a token may be signed with which the known ones do not fit: those of its client that are kept, else
     /// the issuer's as it publishes them now, else those of the client; nil if they cannot be had.
-    private func keys(for token: IDToken, of clientID: String) async throws -> JSONWebKeySet? {
-        if let kept = try await documents.keptKeys(ofApp: clientID), !kept.isOutdated(for: token) { return kept }
+    private func keys(for token: IDToken, of clientID: String) async throws -> FetchedAnew<JSONWebKeySet>? {
+        if let kept = try await documents.keptKeys(ofApp: clientID), !kept.isOutdated(for: token) {
+            return FetchedAnew(document: kept, end: nil)
+        }
         let keys = try await documents.newKeys(of: metadata, for: token)
-        guard let keys, keys.isOutdated(for: token) else { return keys }
+        guard let keys, keys.document.isOutdated(for: token) else { return keys }
         do {
             guard let ofApp = try await documents.keys(ofApp: clientID, besides: metadata) else { return nil }
-            return ofApp.isEmpty ? keys : ofApp
+            return ofApp.isEmpty ? keys : FetchedAnew(document: ofApp, end: keys.end)
         } catch let error where !(error is CancellationError) {
             // A sign-in that cannot ask for them is judged by those that it has.
             return keys
@@ -102,6 +110,11 @@ package struct Issuer: Sendable {
         guard response.refreshToken != nil, await !hasSession(response, request) else { return }
         await revoke(response.refreshToken, clientID: request.clientID)
     }
+}
+
+/// The key of a token is not known, and the issuer's keys are not fetched again before a moment in Unix seconds.
+struct UnknownKeys: Error {
+    let until: Int64
 }
 
 /// Whether the person whom the response of a sign-in names has a session already.

@@ -37,7 +37,7 @@ extension IssuerDocuments {
                 within: limits.short.total * 2,
                 stored: { try await keptKeys(ofApp: clientID) },
                 fetch: fetch
-            )
+            ).document
         }
     }
 }

@@ -171,14 +171,20 @@ extension IssuerDocuments {
 
     /// The keys of the issuer as it publishes them now, for a token that is signed with none of the known keys; nil as
     /// above.
-    package func newKeys(of metadata: IssuerMetadata, for token: IDToken) async throws -> JSONWebKeySet? {
+    package func newKeys(
+        of metadata: IssuerMetadata,
+        for token: IDToken
+    ) async throws -> FetchedAnew<JSONWebKeySet>? {
         try await orNone {
-            guard let cache else { return JSONWebKeySet(try await fetchedKeys(at: Self.keyAddress(metadata))) }
+            guard let cache else {
+                let keys = JSONWebKeySet(try await fetchedKeys(at: Self.keyAddress(metadata)))
+                return FetchedAnew(document: keys, end: nil)
+            }
             // An issuer whose token endpoint has moved may have moved its keys too.
             let url = try Self.keyAddress(try await keptMetadata() ?? metadata)
             // What another program has fetched meanwhile may do.
             let known = JSONWebKeySet(try await kept(url) ?? JSONValue.Object())
-            guard known.isOutdated(for: token) else { return known }
+            guard known.isOutdated(for: token) else { return FetchedAnew(document: known, end: nil) }
             return try await fetchedAnew(
                 url,
                 cache,
@@ -213,7 +219,7 @@ extension IssuerDocuments {
                 within: limits.total,
                 stored: { try await keptMetadata() },
                 fetch: { try await fetchedMetadata() }
-            )
+            ).document
         } catch let error where AcquisitionError(documents: error) != nil {
             return nil
         }
@@ -225,7 +231,7 @@ extension IssuerDocuments {
     }
 
     /// Keys that can be done without, where they are cached ones.
-    func orNone(_ keys: () async throws -> JSONWebKeySet) async throws -> JSONWebKeySet? {
+    func orNone<Keys: Sendable>(_ keys: () async throws -> Keys) async throws -> Keys? {
         do {
             return try await keys()
         } catch let error where cache != nil && AcquisitionError(documents: error) != nil {
@@ -249,7 +255,7 @@ extension IssuerDocuments {
         within limit: Duration,
         stored: () async throws -> Document?,
         fetch: () async throws -> Document
-    ) async throws -> Document {
+    ) async throws -> FetchedAnew<Document> {
         // No document has such a name: an issuer chooses the address of its keys.
         let mark = "fetched anew: \(url)"
         // And what storing it takes.
@@ -258,14 +264,15 @@ extension IssuerDocuments {
             try $0.claimIssuerDocument(Refetch.claim(), url: mark, lifetime: patience.secondsRoundedUp)
         }
         guard isOurs else {
-            try await waitForOthers(mark, for: patience)
-            if let document = try await stored() { return document }
-            return try await fetch()
+            let end = try await waitForOthers(mark, for: patience)
+            if let document = try await stored() { return FetchedAnew(document: document, end: end) }
+            return FetchedAnew(document: try await fetch(), end: nil)
         }
         do {
             let document = try await fetch()
-            try await keep(Refetch.done.document, mark, Self.refetchInterval)
-            return document
+            let end = cache.options.now().unixSeconds + Self.refetchInterval
+            try await keep(Refetch.done(until: end), mark, Self.refetchInterval)
+            return FetchedAnew(document: document, end: nil)
         } catch {
             // A cancelled fetch has sent nothing, and must not delay the next one.
             let lifetime = error is CancellationError ? 0 : Self.refetchInterval
@@ -275,11 +282,17 @@ extension IssuerDocuments {
     }
 
     /// Waits for what another task or program has just fetched, or is about to fetch.
-    private func waitForOthers(_ mark: String, for patience: Duration) async throws {
+    ///
+    /// - Returns: until when it is not fetched again, where it was fetched before.
+    private func waitForOthers(_ mark: String, for patience: Duration) async throws -> Int64? {
         let start = ContinuousClock.now
+        var wasUnderWay = false
         while try await Refetch(kept(mark)) == .underWay, start.duration(to: .now) < patience {
+            wasUnderWay = true
             try await Task.sleep(for: .milliseconds(100))
         }
-        guard try await Refetch(kept(mark)) == .done else { throw IssuerUnavailable(status: 503) }
+        let found = try await kept(mark)
+        guard Refetch(found) == .done else { throw IssuerUnavailable(status: 503) }
+        return wasUnderWay ? nil : found?["until"]?.seconds
     }
 }

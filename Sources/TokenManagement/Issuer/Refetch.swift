@@ -19,4 +19,20 @@ enum Refetch: String {
     }
 
     var document: JSONValue.Object { JSONValue.Object([("state", .string(rawValue))]) }
+
+    /// The mark of one that was done, and is not done again before a moment in Unix seconds.
+    static func done(until end: Int64) -> JSONValue.Object {
+        var document = done.document
+        document["until"] = .number("\(end)")
+        return document
+    }
+}
+
+/// What an issuer publishes, as far as it is known now.
+package struct FetchedAnew<Document: Sendable>: Sendable {
+    package let document: Document
+
+    /// Until when it is not fetched again, in Unix seconds, where it was fetched before this caller asked; the issuer may
+    /// publish something else since.
+    let end: Int64?
 }

@@ -89,6 +89,28 @@ extension RefreshExchange {
         } catch let flaw as IDTokenFlaw {
             try await keepRefreshToken(answered, in: space)
             throw AcquisitionError.invalidIDToken(flaw)
+        } catch let keys as UnknownKeys {
+            // The refresh token is kept, and each request until then would spend it for nothing.
+            let wait = max(keys.until - now, 1)
+            try await holdBack(for: wait, AcquisitionError.unpublishedKeyMembers)
+            throw AcquisitionError.unpublishedKey(for: .seconds(wait))
+        }
+    }
+
+    /// Holds requests with the account's refresh tokens back, those of every process and those that are forced.
+    private func holdBack(for seconds: Int64, _ failure: JSONValue.Object) async throws {
+        var consequence = RefreshConsequence(token: .possiblyConsumed)
+        consequence.throttle = Throttle(
+            beganAt: now,
+            expiresAt: now + seconds,
+            isAskedFor: true,
+            failure: failure
+        )
+        let query = decider.query(request)
+        try await store.perform { [consequence, issuer, decider, request] store in
+            for token in try store.refreshTokens(of: request.account, client: decider.clientID) {
+                try store.endRefresh(with: token, of: query, authority: issuer.authority.url, consequence)
+            }
         }
     }
 
