@@ -26,6 +26,9 @@ struct KeyFile {
     /// Whether advice may be to change the file; else the store alone names it, and it may be any file.
     var isTrusted = true
 
+    /// Whether the store keeps its key here, so that a copy of the key belongs here; else it may be any file.
+    var isRecorded = false
+
     func load() throws(SealingError) -> KeyEncryptionKey {
         let absent = SealingError.keyAbsent(
             "the key file \(path) is missing",
@@ -36,13 +39,20 @@ struct KeyFile {
         try check(file.status())
         guard let bytes = try file.contents(limit: KeyEncryptionKey.byteCount),
             bytes.count == KeyEncryptionKey.byteCount
-        else {
-            throw .keyMalformed(
-                "\(path) is not a key, it does not hold 32 bytes",
-                Remedy(.restore, "restore the key file from a copy")
-            )
-        }
+        else { throw notAKey }
         return KeyEncryptionKey(bytes: bytes)
+    }
+
+    private var notAKey: SealingError {
+        let remedy: Remedy =
+            if !isTrusted {
+                .unsureFile
+            } else if isRecorded {
+                Remedy(.restore, "restore the key file from a copy")
+            } else {
+                .changeKey("name the key file", to: "file:PATH")
+            }
+        return .keyMalformed("\(path) is not a key, it does not hold 32 bytes", remedy)
     }
 
     /// The key of a new file, or of the valid one that is there.
@@ -87,25 +97,33 @@ struct KeyFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .keyInsecure("\(path) is not a regular file", .changeKey("name the key file", to: "file:PATH"))
         }
-        guard status.st_uid == geteuid() else {
-            throw .keyInsecure(
+        guard let fault = fault(status) else { return }
+        // No advice to change another program's file, which others may need.
+        throw status.st_size == KeyEncryptionKey.byteCount ? fault : notAKey
+    }
+
+    /// Why others may use the file, or replace it.
+    private func fault(_ status: stat) -> SealingError? {
+        if status.st_uid != geteuid() {
+            return .keyInsecure(
                 "the key file \(path) belongs to user \(status.st_uid)",
                 isTrusted ? .takeOwnership(of: path, user: geteuid()) : .unsureFile
             )
         }
-        guard status.st_mode & 0o077 == 0 else {
+        if status.st_mode & 0o077 != 0 {
             let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw .keyInsecure(
+            return .keyInsecure(
                 "others may use the key file \(path), its mode is \(mode)",
                 isTrusted ? .restrictAccess(to: path, mode: "600") : .unsureFile
             )
         }
-        guard status.st_nlink == 1 else {
-            throw .keyInsecure(
+        if status.st_nlink != 1 {
+            return .keyInsecure(
                 "the key file \(path) has \(status.st_nlink) names",
                 isTrusted ? Self.removal(of: path) : .unsureFile
             )
         }
+        return nil
     }
 
     private static func removal(of path: String) -> Remedy {
@@ -165,20 +183,22 @@ struct CredentialFile {
                 .changeKey("name another file", to: "credential:/PATH")
             )
         }
+        // Looked at before the mode: there is no advice to change another program's file, which others may need.
+        guard let contents = try file.contents(limit: 1024),
+            let bytes = contents.count == KeyEncryptionKey.byteCount ? contents : KeyText.decode(contents)
+        else {
+            throw .keyMalformed(
+                "the credential \(path) is not a key",
+                isTrusted
+                    ? .provideKey("it must be 32 bytes, or base64 or hexadecimal text of 32 bytes") : .unsureFile
+            )
+        }
         // Root may own it and a group may read it: that is how systemd hands credentials to a service.
         guard status.st_mode & 0o027 == 0 else {
             let isForEveryone = status.st_mode & 0o007 != 0
             throw .keyInsecure(
                 "\(isForEveryone ? "everyone may use" : "a group may change") the credential \(path)",
                 isTrusted ? .restrictAccess(to: path, mode: isForEveryone ? "o-rwx" : "g-w") : .unsureFile
-            )
-        }
-        guard let contents = try file.contents(limit: 1024),
-            let bytes = contents.count == KeyEncryptionKey.byteCount ? contents : KeyText.decode(contents)
-        else {
-            throw .keyMalformed(
-                "the credential \(path) is not a key",
-                .provideKey("it must be 32 bytes, or base64 or hexadecimal text of 32 bytes")
             )
         }
         return KeyEncryptionKey(bytes: bytes)

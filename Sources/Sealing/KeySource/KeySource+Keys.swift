@@ -85,7 +85,12 @@ extension KeySource {
 
     func keyFile(_ path: String?, _ context: KeySourceContext, isNew: Bool = false) -> KeyFile {
         let file = path ?? context.directory + "/key"
-        return KeyFile(path: file, timeout: context.lockTimeout, isTrusted: isNew || isTrusted(file, context))
+        return KeyFile(
+            path: file,
+            timeout: context.lockTimeout,
+            isTrusted: isNew || isTrusted(file, context),
+            isRecorded: context.recordedSource == self
+        )
     }
 
     /// Whether a path may stand in advice to change the file: the user gave it, or it is beside the database.
@@ -123,6 +128,9 @@ package struct KeySourceContext: Sendable {
 
     /// What the user of the store says that its key comes from; nil where that is left to the store.
     package var namedSource: KeySource?
+
+    /// Where the store says that its key comes from; nil of a new one.
+    package var recordedSource: KeySource?
 
     /// Asks on the terminal, twice if `confirm`; nil if prompting is not allowed.
     package var askPassphrase: (@Sendable (_ confirm: Bool) throws -> Secret)?

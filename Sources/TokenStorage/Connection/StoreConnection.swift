@@ -281,6 +281,10 @@ package final class StoreConnection {
     }
 
     func keyContext(_ parameters: [String: String]) -> KeySourceContext {
-        options.keyContext(directory: location.path?.directory ?? "", storeID: header.storeID, parameters)
+        let directory = location.path?.directory ?? ""
+        var context = options.keyContext(directory: directory, storeID: header.storeID, parameters)
+        // Where the store names none, no path is one that it names.
+        context.recordedSource = try? recordedKeySource()
+        return context
     }
 }

@@ -56,7 +56,19 @@ struct FilePermissions {
         // The root directory, or one such as /etc.
         let isOfTheSystem = PathParts(path.directory).directory == "/"
         // Where devices and pipes are, another program uses them.
-        return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other
+        return !isForEverybody && !isOfTheSystem && FileStatus(path.database)?.kind != .other && !isShared
+    }
+
+    /// Whether anything in the directory but the store's own files is there for other users, as in /usr/local.
+    private var isShared: Bool {
+        let files = StoreFiles.files(in: path.directory)
+        // One that cannot be read may hold anything.
+        return files.isEmpty
+            || files.contains { file in
+                guard ![".", ".."].contains(PathParts(file).name), let status = FileStatus(file) else { return false }
+                let isPrivate = status.owner == geteuid() && status.permissions & 0o077 == 0
+                return !isPrivate && !StoreFiles(path).isOwn(file)
+            }
     }
 
     /// Requires a file that can be a store.

@@ -49,6 +49,11 @@ struct CredentialSourceTests {
         }
     }
 
+    @Test func `a file of another program is refused without a mode that it needs`() throws {
+        try directory.write("root:x:0:0", to: "key", mode: 0o644)
+        expect(.malformed, saying: "is not a key", "base64") { _ = try KeySource.credential("key").load(context) }
+    }
+
     @Test(arguments: ["", "short", String(repeating: "k", count: 33), String(repeating: "A", count: 2000)])
     func `a credential with other contents is refused`(contents: String) throws {
         try directory.write(contents, to: "key")

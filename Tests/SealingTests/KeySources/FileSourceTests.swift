@@ -135,6 +135,19 @@ struct FileSourceTests {
         for attempt in attempts { expect(.malformed, saying: "32 bytes", from: attempt) }
     }
 
+    @Test(arguments: [0o644, 0o640])
+    func `a file of another program is refused without a mode that it needs`(mode: Int) throws {
+        try directory.write("root:x:0:0", to: "key", mode: mode)
+        for attempt in attempts { expect(.malformed, saying: "32 bytes", "name the key file", from: attempt) }
+    }
+
+    @Test func `a damaged file that the store records is to be restored`() throws {
+        try directory.write("short", to: "key")
+        var context = context
+        context.recordedSource = .file
+        expect(.malformed, saying: "from a copy") { _ = try KeySource.file.load(context) }
+    }
+
     @Test func `a symbolic link is refused`() throws {
         try directory.write(String(repeating: "k", count: 32), to: "real")
         try FileManager.default.createSymbolicLink(

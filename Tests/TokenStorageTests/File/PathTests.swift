@@ -150,6 +150,26 @@ struct PathTests {
         expectAdviceToMove(path)
     }
 
+    @Test(arguments: [true, false])
+    func `a directory with what others use is refused with advice to move the store`(isDirectory: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let other = directory.file("other")
+        #expect(isDirectory ? mkdir(other, 0o755) == 0 : FileManager.default.createFile(atPath: other, contents: nil))
+        #expect(chmod(other, isDirectory ? 0o755 : 0o644) == 0)
+        #expect(chmod(directory.path, 0o755) == 0)
+        expectAdviceToMove(directory.file("tokenstore.db"))
+    }
+
+    @Test func `a directory with what others use is refused with advice to move a store that is there`() throws {
+        let fixture = try TestStore()
+        fixture.store.close()
+        let other = fixture.directory.file("other")
+        #expect(FileManager.default.createFile(atPath: other, contents: nil))
+        #expect(chmod(other, 0o644) == 0)
+        #expect(chmod(fixture.directory.path, 0o755) == 0)
+        expectAdviceToMove(fixture.path.database)
+    }
+
     @Test func `a directory with a pipe in it is refused with advice to move the store`() throws {
         let directory = try TemporaryDirectory()
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)

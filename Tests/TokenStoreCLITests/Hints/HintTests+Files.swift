@@ -16,11 +16,18 @@ extension HintTests {
             then: "tokenstore import cache.json"
         ),
         .init(
-            "chmod 755 .",
-            "tokenstore list",
+            "mkdir -m 755 d",
+            "tokenstore list --store d/",
             0,
             "run 'chmod 700 ",
-            then: "eval \"$HINT\" && tokenstore import cache.json"
+            then: "eval \"$HINT\" && tokenstore import --store d/ cache.json"
+        ),
+        .init(
+            "mkdir -m 755 d d/others",
+            "tokenstore import --store d/s.db cache.json",
+            1,
+            "put the store into a separate directory, and name that with --store",
+            then: "tokenstore import --store d/own/ cache.json"
         ),
         .init(
             "chmod 755 .",
@@ -30,11 +37,18 @@ extension HintTests {
             then: "tokenstore init --store sessions/"
         ),
         .init(
-            filled + "; chmod 755 .",
-            "tokenstore list",
+            "tokenstore import --quiet --store d/ cache.json; chmod 755 d",
+            "tokenstore list --store d/",
             1,
             "run 'chmod 700 ",
-            then: "eval \"$HINT\"; tokenstore list"
+            then: "eval \"$HINT\"; tokenstore list --store d/"
+        ),
+        .init(
+            filled + "; chmod 644 cache.json; chmod 755 .",
+            "tokenstore list",
+            1,
+            "put the store into a separate directory, and name that with --store",
+            then: "mkdir -m 700 d && mv tokenstore.* key d && tokenstore claims --store d/ mara@example.net"
         ),
         .init(
             filled + "; chmod 644 tokenstore.db",

@@ -138,6 +138,13 @@ extension HintTests {
             then: "cat saved > key; tokenstore claims"
         ),
         .init(
+            filled + "; echo a letter > x; chmod 644 x",
+            "tokenstore claims --key file:x",
+            7,
+            "does not hold 32 bytes; name the key file, such as --key file:PATH",
+            then: "tokenstore claims --key file:$PWD/key"
+        ),
+        .init(
             filled + "; chmod 644 key",
             "tokenstore claims",
             7,

@@ -99,8 +99,27 @@ struct KeyTests {
         #expect(outcome.error.contains("the store names this file"), "\(outcome.error)")
         #expect(!outcome.error.contains("chmod"), "\(outcome.error)")
         #expect(try !scratch.run("status").output.contains("chmod"))
-        // The user who names it knows it.
-        #expect(try scratch.run("claims", "--key", "file:\(planted)").error.contains("run 'chmod 600 \(planted)'"))
+    }
+
+    @Test(arguments: ["file:", "credential:"], ["claims", "rekey", "import"])
+    func `a file that holds no key is not one to change, even if it is named`(kind: String, command: String) throws {
+        let scratch = try ScratchDirectory()
+        if command != "import" { try scratch.fill(.mara) }
+        let other = try ScratchDirectory()
+        try other.write("another program's", to: "settings")
+        let planted = other.path("settings")
+        chmod(planted, 0o644)
+        let input = command == "import" ? try CachedUser.cache([.mara]) : ""
+        let outcome = try scratch.command([command, "--key", kind + planted], input: input)
+        #expect(outcome.status == 7)
+        #expect(!outcome.error.contains("chmod"), "\(outcome.error)")
+        #expect(!outcome.error.contains("from a copy"), "\(outcome.error)")
+        let key = String(repeating: "k", count: 32)
+        try other.write(key, to: "settings")
+        chmod(planted, 0o644)
+        let named = try scratch.command(["rekey", "--key", kind + planted])
+        let mode = kind == "file:" ? "600" : "o-rwx"
+        #expect(command == "import" || named.error.contains("run 'chmod \(mode) \(planted)'"), "\(named.error)")
     }
 
     @Test(arguments: [("claims", SIGINT), ("claims", SIGTERM), ("copy", SIGINT)])
