@@ -266,9 +266,8 @@ package final class StoreConnection {
                 // What another process has made may be under a key from elsewhere.
                 let isRecorded = try StoreHeader(connection, at: location).keySource == header.keySource
                 guard try connection.dataKeyCount() == 0, isRecorded else { return nil }
-                for table in SealedTable.all where try table.hasValues(in: connection) {
-                    throw TokenStoreError.lostKeys(at: location)
-                }
+                guard try connection.holdsNothingSealed() else { throw TokenStoreError.lostKeys(at: location) }
+                try connection.forgetMoves()
                 // A new id: a process that has not noticed the purge must not take it for the one it knows.
                 try connection.insertDataKey(DataKey(id: DataKey.newID()), under: key, storeID: header.storeID, at: now)
                 try setKeySource(source, parameters)

@@ -184,8 +184,8 @@ private struct ServerCreation {
                 // Who writes holds both.
                 try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE")
                 try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")
-                for table in SealedTable.all where try table.hasValues(in: connection) { return false }
-                guard try connection.accountCount() == 0 else { return false }
+                guard try connection.holdsNothingSealed(), try connection.accountCount() == 0 else { return false }
+                try connection.forgetMoves()
                 try connection.deleteDataKeys()
                 return true
             }

@@ -165,6 +165,31 @@ extension ServerFaultCommandTests {
         }
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `a store that was moved away once is emptied and gets a new key`(isUndone: Bool, isKeyFile: Bool) throws {
+        let scene = try ServerCommandScene()
+        try scene.create()
+        #expect(try scene.run("import", input: CachedUser.cache([.mara])).status == 0)
+        let (place, target) = (scene.owner, scene.scratch.path("new/tokenstore.db"))
+        let key = ["--key", "file:" + scene.scratch.path("target.key")]
+        let moved = try scene.scratch.command(["copy", "--yes", place, target] + key)
+        #expect(moved.status == 0, "\(moved.error)")
+        if isUndone { #expect(try scene.scratch.run("copy", "--undo", "--yes", place).status == 0) }
+        if isKeyFile {
+            try FileManager.default.removeItem(atPath: scene.scratch.path("fleet.key"))
+        } else {
+            try scene.server.connect().execute("DELETE FROM \(scene.schema).data_key")
+        }
+        #expect(try scene.scratch.run("purge", "--all", "--yes", "--store", place).status == 0)
+        let other = "file:" + scene.scratch.path("other.key")
+        let made = try scene.scratch.run("init", "--store", place, "--key", other)
+        #expect(made.status == 0, "\(made.error)")
+        let filled = try scene.run("import", input: CachedUser.cache([.ivo]))
+        #expect(filled.status == 0, "\(filled.error)")
+        #expect(try scene.run("list", "--json").json["total"] as? Int == 1)
+        #expect(try scene.run("check").output == "no problems\n")
+    }
+
     @Test func `an interrupted purge says how much of a server it has deleted`() async throws {
         let scene = try ServerCommandScene()
         try scene.create()

@@ -137,6 +137,27 @@ extension StoreConnection {
     }
 }
 
+extension Connection {
+    /// Whether nothing is left that was sealed under a data key, but for entries that a server's store was moved away,
+    /// which a purge of everything leaves.
+    func holdsNothingSealed() throws -> Bool {
+        let isEmpty = try SealedTable.all.allSatisfy { table in
+            if isServer, table === SealedTable.event { return true }
+            return try !table.hasValues(in: self)
+        }
+        guard isEmpty, isServer else { return isEmpty }
+        return try integer("SELECT 1::bigint FROM event WHERE mac IS NOT NULL AND kind <> 'move' LIMIT 1") == nil
+    }
+
+    /// Forgets, in the transaction that takes the data keys of such a store or makes new ones, that it was moved away:
+    /// no key proves it any more.
+    func forgetMoves() throws {
+        guard isServer else { return }
+        try execute("DELETE FROM event WHERE kind = 'move'")
+        try execute("UPDATE store SET moved_to = NULL WHERE id = 1")
+    }
+}
+
 extension TokenStoreError {
     static func moved(from location: StoreLocation, to place: NewPlace) -> TokenStoreError {
         guard let address = place.address else { return unprovedMove(from: location, place.keyProblem) }
