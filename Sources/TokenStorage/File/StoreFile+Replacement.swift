@@ -18,13 +18,7 @@ extension StoreFile {
     ///
     /// - Returns: the copy.
     func replaceDatabase(keeping reason: String, at seconds: Int64) throws -> String {
-        let name = "\(path.database).\(reason)-\(seconds)"
-        var kept = name
-        var number = 2
-        while !FileStatus.isAbsent(kept) || !FileStatus.isAbsent(kept + "-wal") {
-            kept = "\(name)-\(number)"
-            number += 1
-        }
+        let kept = nameOfCopy(reason, at: seconds)
         do {
             try keep(path.database, as: kept)
             if FileStatus(path.log).map({ $0.size > 0 }) ?? false { try keep(path.log, as: kept + "-wal") }
@@ -38,6 +32,42 @@ extension StoreFile {
             throw error
         }
         try synchronize(path.directory)
+        return kept
+    }
+
+    /// Puts the unfinished database under the name, which nothing has; what the log has of the file that had it is kept.
+    ///
+    /// - Returns: the log, under the name of that of a copy; nil if there was none.
+    func takeName(keeping reason: String, at seconds: Int64) throws -> String? {
+        guard let log = FileStatus(path.log), log.size > 0 else {
+            try takeName()
+            return nil
+        }
+        let kept = nameOfCopy(reason, at: seconds) + "-wal"
+        // It would be played into the new database, whose readers would take its index for theirs.
+        guard rename(path.log, kept) == 0 else { throw Self.failure("renamed", path.log) }
+        do {
+            guard unlink(path.sharedMemory) == 0 || errno == ENOENT else {
+                throw Self.failure("removed", path.sharedMemory)
+            }
+            try takeName()
+        } catch {
+            // Not beside a database that another program has just put there.
+            if FileStatus.isAbsent(path.database) { rename(kept, path.log) }
+            throw error
+        }
+        return kept
+    }
+
+    /// A name for a copy that neither one nor its log has.
+    private func nameOfCopy(_ reason: String, at seconds: Int64) -> String {
+        let name = "\(path.database).\(reason)-\(seconds)"
+        var kept = name
+        var number = 2
+        while !FileStatus.isAbsent(kept) || !FileStatus.isAbsent(kept + "-wal") {
+            kept = "\(name)-\(number)"
+            number += 1
+        }
         return kept
     }
 

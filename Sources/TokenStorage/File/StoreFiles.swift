@@ -97,11 +97,19 @@ package struct StoreFiles {
     /// The copies of the store beside it, and what a repair or a migration that was cut off left.
     package var copies: [StoreCopy] {
         names.filter { name in
-            guard let suffix = name.droppingPrefix(path.database) else { return false }
-            return Self.isCopy(suffix) && !Self.companionsOfCopies.contains { suffix.hasSuffix($0) }
+            guard let suffix = name.droppingPrefix(path.database), Self.isCopy(suffix) else { return false }
+            // What SQLite keeps goes with its database; a log may be all that was left of a store.
+            return !Self.companionsOfCopies.contains { suffix.hasSuffix($0) } || Self.isLogAlone(name)
         }
         .sorted()
-        .map { StoreCopy(path: $0, size: FileStatus($0)?.size ?? 0, isRecognized: isOurs($0) && !Self.isStore($0)) }
+        .map { name in
+            let isRecognized = Self.isLogAlone(name) ? isOurLog(name) : isOurs(name) && !Self.isStore(name)
+            return StoreCopy(path: name, size: FileStatus(name)?.size ?? 0, isRecognized: isRecognized)
+        }
+    }
+
+    private static func isLogAlone(_ name: String) -> Bool {
+        name.hasSuffix("-wal") && FileStatus.isAbsent(String(name.dropLast("-wal".count)))
     }
 
     /// Whether a database is in use as a store: then it has a lock file, which drafts and copies do not have.
@@ -121,7 +129,7 @@ package struct StoreFiles {
     package func requireOwnDatabase() throws(TokenStoreError) {
         let isThere = !FileStatus.isAbsent(path.database)
         let file = isThere ? path.database : path.log
-        guard isThere ? isOurs(file) : isOurLog else {
+        guard isThere ? isOurs(file) : isOurLog(file) else {
             throw .damaged(
                 "\(file) does not show that it is a token store, and stays as it is",
                 .setAside(path.database)
@@ -245,11 +253,9 @@ package struct StoreFiles {
     }
 
     /// A log names no program, unless a page of the schema is in it; our lock file says the rest.
-    private var isOurLog: Bool {
-        guard let status = FileStatus(path.log), status.kind == .regular, status.owner == geteuid() else {
-            return false
-        }
-        guard let signs = FileSigns(of: path.log, keyID: keyID), signs.isLog else { return false }
+    private func isOurLog(_ log: String) -> Bool {
+        guard let status = FileStatus(log), status.kind == .regular, status.owner == geteuid() else { return false }
+        guard let signs = FileSigns(of: log, keyID: keyID), signs.isLog else { return false }
         if signs.hasOwnPage || signs.tellsProgram { return signs.hasOwnPage }
         // Any program may have an empty lock file; beside our key it is ours.
         return keyID != nil && FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false

@@ -136,6 +136,7 @@ private struct StoreRepair {
         try path.requireFile()
         let files = FilePermissions(path: path, isInspection: false)
         try files.checkDirectory()
+        if FileStatus.isAbsent(path.database) { try StoreOpener(path: path, options: options).refuseOrphanedLog() }
         try files.checkDatabase()
         try StoreFiles(path, source: options.keySource).requireOwnDatabase()
         try refuseSoundDatabase()

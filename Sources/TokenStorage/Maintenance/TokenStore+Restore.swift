@@ -13,7 +13,7 @@ package struct StoreRestore: Sendable {
     /// The accounts of the store that is replaced, and how many there are; nil if there is no store.
     package let replaced: (names: [String], count: Int)?
 
-    /// The copy that was kept of the store that was replaced.
+    /// The copy that was kept of the store that was replaced, or the log that was left of one that is missing.
     package fileprivate(set) var keptCopy: String?
 }
 
@@ -106,7 +106,7 @@ private struct Restoration {
         try checkPlace()
         guard try isReplacing else {
             try makeFresh()
-            try target.takeName()
+            restore.keptCopy = try target.takeName(keeping: "replaced", at: options.seconds)
             return restore
         }
         // What another connection committed while its file is being replaced would be lost.
@@ -123,7 +123,7 @@ private struct Restoration {
         let permissions = FilePermissions(path: path, isInspection: false)
         try permissions.checkDirectory(mayBeEmpty: true)
         try StoreFiles(path).requireOwnLeftovers()
-        guard try isReplacing else { return try StoreOpener(path: path, options: options).refuseOrphanedLog() }
+        guard try isReplacing else { return }
         try permissions.checkDatabase(mayBeEmpty: true)
         guard let size = FileStatus(path.database)?.size, size > 0 else { return }
         try StoreFiles(path, source: options.keySource).requireOwnDatabase()

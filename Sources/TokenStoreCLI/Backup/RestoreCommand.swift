@@ -120,7 +120,10 @@ private struct RestoreReport {
 
     private var done: [String] {
         var lines = ["restored \(backup.accounts.counting("account")) from \(backup.path)"]
-        if let kept = restore.keptCopy { lines.append("the store that was there is kept as \(kept)") }
+        if let kept = restore.keptCopy {
+            let old = restore.replaced == nil ? "log that was left of the store" : "store that was there"
+            lines.append("the \(old) is kept as \(kept)")
+        }
         return lines
     }
 
@@ -132,7 +135,7 @@ private struct RestoreReport {
                 json.members(of: backup, keyFile: keyFile)
                 json.array("names", restore.accounts)
             }
-            if let replaced = restore.replaced {
+            if let replaced = restore.replaced ?? restore.keptCopy.map({ _ in ([], 0) }) {
                 $0.object("replaced") { json in
                     json.member("file", path.database)
                     json.member("accounts", replaced.count)

@@ -49,6 +49,28 @@ struct UnrecognizedFileTests {
         try expectRestored(fixture, backup)
     }
 
+    @Test func `a backup takes the place of a store of which only the log is left, and the log is kept`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let (backup, path) = (fixture.directory.file("backup"), fixture.path)
+        _ = try fixture.store.backUp(to: backup)
+        try fixture.take(.standardCache(.accessToken("b", "s2")))
+        let log = try #require(FileManager.default.contents(atPath: path.log))
+        try #require(!log.isEmpty)
+        fixture.store.close()
+        for file in [path.database, path.log, path.sharedMemory] { unlink(file) }
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        try #require(FileManager.default.createFile(atPath: path.log, contents: log, attributes: attributes))
+        let error = expectError(.damaged) { _ = try TokenStore.repair(at: path, options: fixture.options) }
+        #expect(error?.remedy?.code == .startAnew)
+        let kept = try #require(TokenStore.restore(from: backup, to: path, options: fixture.options).keptCopy)
+        #expect(kept.hasSuffix("-wal") && kept.hasPrefix(path.database + ".replaced-"), "\(kept)")
+        #expect(FileManager.default.contents(atPath: kept) == log)
+        #expect(try fixture.another().accounts().count == 1)
+        #expect(try TokenStore.inspect(at: path, options: fixture.options)?.check() == [])
+        #expect(try TokenStore.removeCopies(at: path, options: fixture.options).removed == [kept])
+        #expect(FileStatus.isAbsent(kept))
+    }
+
     @Test func `a file that shows no more than that it was a store is replaced by a backup`() throws {
         let (fixture, backup) = try damaged(0o600) { $0.removeSubrange(72...) }
         let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }

@@ -1,4 +1,10 @@
 extension HintTests {
+    /// A log of one header, in the place of one that a killed program left.
+    private static let lostButTheLog =
+        "; tokenstore backup --quiet b; rm tokenstore.db*; (printf '\\x37\\x7f\\x06\\x82\\x00\\x2d\\xe2\\x18'"
+        + "; printf '\\x00\\x00\\x10\\x00'; head -c 20 /dev/zero) > log; cp log tokenstore.db-wal"
+        + "; chmod 600 tokenstore.db-wal"
+
     /// About files.
     static let files: [FollowedHint] = [
         .init(
@@ -91,6 +97,20 @@ extension HintTests {
             1,
             "run 'chmod 600 ",
             then: "eval \"$HINT\" && tokenstore restore --yes b && tokenstore claims mara@example.net"
+        ),
+        .init(
+            filled + lostButTheLog,
+            "tokenstore list",
+            6,
+            "restore a copy, or start anew with 'tokenstore purge --all'",
+            then: "tokenstore restore b && tokenstore claims mara@example.net && cmp log tokenstore.db.replaced-*-wal"
+        ),
+        .init(
+            filled + lostButTheLog,
+            "tokenstore check --repair --yes",
+            6,
+            "restore a copy, or start anew with 'tokenstore purge --all'",
+            then: "eval \"$HINT\" --yes && tokenstore import cache.json"
         ),
         .init("", "tokenstore copy nope/ new/ --yes", 1, "check FROM", then: "test ! -e nope && test ! -e new"),
         .init(
