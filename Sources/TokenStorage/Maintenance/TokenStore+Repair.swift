@@ -192,7 +192,11 @@ private struct StoreRepair {
                 )
             }
             // The connections have to be closed before their files take other names.
-            let (signIns, isComplete) = try LostSignIns.found(in: damaged.connection, since: fresh)
+            let (signIns, isComplete) = try LostSignIns.found(
+                in: damaged.connection,
+                since: fresh,
+                lacksTokens: tables.lost.contains { $0.table == SealedTable.refreshToken.name }
+            )
             made = RepairPlan(
                 salvaged: try tables.saved(),
                 lost: tables.lost,

@@ -217,7 +217,8 @@ private struct CheckReport {
             try console.line(line.printable)
         }
         if plan.mayHaveLostOthers {
-            try console.line("other accounts may have to sign in again too: a table of accounts or sessions is damaged")
+            let words = plan.lostSignIns.isEmpty ? ("accounts", "again") : ("other accounts", "again too")
+            try console.line("\(words.0) may have to sign in \(words.1): a table of accounts or sessions is damaged")
         }
         for lost in plan.lost {
             let count = lost.rows.map { $0.counting("row") } ?? "an unknown number of rows"

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import TestSupport
 import TestTraits
@@ -88,6 +89,35 @@ struct CheckCommandTests {
         #expect(repair.error.contains("the store is repaired, but 1 sign-in was lost"))
         #expect(try scratch.run("check").status == 0)
         #expect(try scratch.run("list").status == 0)
+    }
+
+    @Test func `a repair names who signs in again where refresh tokens are lost with their index`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.importHarbor()
+        try scratch.fill(CachedUser(username: "nil@example.net", uid: "nil"))
+        var pages: [Int] = []
+        do {
+            let connection = try Connection(path: scratch.store, mode: .readWrite, busyTimeout: .seconds(5))
+            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            pages = try connection.all("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'refresh_token'") {
+                Int($0.integer(0))
+            }
+        }
+        var bytes = try scratch.contents("tokenstore.db")
+        for page in pages where page > 0 {
+            bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(count: 4096))
+        }
+        try scratch.overwrite("tokenstore.db", with: bytes)
+        let repair = try scratch.run("check", "--repair", "--yes")
+        #expect(repair.status == 6)
+        let lines = repair.lines.filter { $0.hasPrefix("has to sign in again: ") }
+        #expect(lines.count == 4, "\(repair.output)")
+        #expect(lines.allSatisfy { $0.contains(", with 'tokenstore login --authority https://") }, "\(lines)")
+        #expect(repair.output.contains("\nother accounts may have to sign in again too: a table"), "\(repair.output)")
+        #expect(
+            repair.error.contains("at least 4 sign-ins were lost; sign in again with 'tokenstore login --authority ")
+        )
+        #expect(!repair.error.contains("URL"), "\(repair.error)")
     }
 
     @Test func `a repair names the lost sign-ins in its JSON`() throws {

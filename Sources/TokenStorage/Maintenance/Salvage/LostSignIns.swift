@@ -13,8 +13,15 @@ struct LostSignIns {
     private var isComplete = true
 
     /// The sign-ins that are lost, and whether the indexes could be read to their ends, so that no other is.
-    static func found(in damaged: Connection, since fresh: Connection) throws -> ([LostSignIn], isComplete: Bool) {
-        let lost = try LostSignIns(damaged, fresh)
+    ///
+    /// Where `lacksTokens`, refresh tokens are missing in the new database. If the index does not name them either,
+    /// every client that has had something else of an account counts, and none of its refresh tokens.
+    static func found(
+        in damaged: Connection,
+        since fresh: Connection,
+        lacksTokens: Bool
+    ) throws -> ([LostSignIn], isComplete: Bool) {
+        let lost = try LostSignIns(damaged, fresh, lacksTokens)
         return (lost.found, lost.isComplete)
     }
 
@@ -30,12 +37,12 @@ struct LostSignIns {
         let client: String
     }
 
-    private init(_ damaged: Connection, _ fresh: Connection) throws {
+    private init(_ damaged: Connection, _ fresh: Connection, _ lacksTokens: Bool) throws {
         self.damaged = damaged
         self.fresh = fresh
         keptAccount = try fresh.prepare("SELECT 1 FROM account WHERE id = ?1")
         let accounts = try lostAccounts()
-        try findLostTokens(accounts)
+        try findLostTokens(accounts, lacksTokens)
     }
 
     /// The accounts that an index names and the new database does not have.
@@ -63,14 +70,14 @@ struct LostSignIns {
     }
 
     /// The sessions of kept accounts whose last refresh token is lost; the accounts that are lost altogether.
-    private mutating func findLostTokens(_ accounts: [Int64: Account]) throws {
+    private mutating func findLostTokens(_ accounts: [Int64: Account], _ lacksTokens: Bool) throws {
         let isKept = try fresh.prepare("SELECT 1 FROM refresh_token WHERE account_id = ?1 AND client_fold = ?2")
         // A row that was saved says itself whose it is, whatever an index says.
         let isSaved = try fresh.prepare("SELECT 1 FROM refresh_token WHERE id = ?1")
         var accounts = accounts
         var sessions: Set<Session> = []
         let tokens = "SELECT account_id, client_fold, id FROM refresh_token ORDER BY account_id, client_fold"
-        note(
+        let isWhole =
             try scan(tokens) { row in
                 guard try isSaved.isEmpty(row.integer(2)) else { return }
                 let owner = row.integer(0)
@@ -80,7 +87,8 @@ struct LostSignIns {
                     sessions.insert(Session(account: owner, client: row.text(1)))
                 }
             }
-        )
+        note(isWhole)
+        if !isWhole, lacksTokens { sessions.formUnion(try sessionsWithoutToken()) }
         sessions.formUnion(try lostKeys())
         for (_, account) in accounts.sorted(by: { $0.key < $1.key }) {
             found.append(LostSignIn(account, client: nil))
@@ -93,6 +101,21 @@ struct LostSignIns {
             if let account { found.append(LostSignIn(account, client: session.client)) }
         }
         found.sort { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+    }
+
+    /// The sessions of the new database that have no refresh token, neither their own nor one of a family.
+    private func sessionsWithoutToken() throws -> [Session] {
+        let sessions: StaticString = """
+            SELECT account_id, client_fold FROM (
+                SELECT account_id, client_fold FROM access_token WHERE account_id IS NOT NULL
+                UNION SELECT account_id, client_fold FROM id_token
+                UNION SELECT account_id, client_fold FROM account_state WHERE state = 'signed_in'
+            ) t WHERE NOT EXISTS (
+                SELECT 1 FROM refresh_token r WHERE r.account_id = t.account_id
+                    AND (r.client_fold = t.client_fold OR coalesce(r.family_id, '') <> '')
+            )
+            """
+        return try fresh.all(sessions) { Session(account: $0.integer(0), client: $0.text(1)) }
     }
 
     /// The sessions of kept accounts whose DPoP key is lost, without which their refresh tokens are of no use.
