@@ -42,6 +42,19 @@ struct ProtectionTests {
         #expect(KeySource.file("/nowhere/key").protection(database: nil).last?.canRead == true)
     }
 
+    @Test func `as long as the key file holds another key nobody reads the tokens`() throws {
+        let directory = try TemporaryDirectory()
+        _ = try directory.write(String(repeating: "k", count: 32), to: "key", mode: 0o600)
+        let (database, own) = (
+            directory.file("tokenstore.db"), try #require(KeySource.file.fileKeyID(directory: directory.path))
+        )
+        for verdict in KeySource.file.protection(database: database, keys: ["0123"]) {
+            #expect(!verdict.canRead)
+            #expect(verdict.reason == "as long as the key file \(directory.file("key")) holds another key")
+        }
+        #expect(KeySource.file.protection(database: database, keys: [own]).last?.canRead == true)
+    }
+
     @Test(arguments: [(0o600, 0o755, false), (0o644, 0o755, true), (0o640, 0o750, true), (0o644, 0o700, false)])
     func `the protection of a key file follows its mode`(file: Int, directory: Int, isOpen: Bool) throws {
         let parent = try TemporaryDirectory()

@@ -29,8 +29,10 @@ package struct ReaderVerdict: Sendable {
 extension KeySource {
     /// Who could read the tokens of the store at `database`, as the modes of its files are now; nil: it is on a server,
     /// where no file of this machine has its rows.
-    package func protection(database: String?) -> [ReaderVerdict] {
-        var verdicts = verdicts(directory: database.map { PathParts($0).directory })
+    ///
+    /// `keys` are the ids of those that it is sealed under, where known.
+    package func protection(database: String?, keys: Set<String> = []) -> [ReaderVerdict] {
+        var verdicts = verdicts(directory: database.map { PathParts($0).directory }, keys)
         // A user who may read the database needs no copy of it.
         if let database, let mode = FileAccess.othersMode(of: database) {
             let opened = "the database \(database) is open to others, its mode is \(mode); \(verdicts.copy.reason)"
@@ -69,9 +71,10 @@ extension KeySource {
         let root: Verdict
     }
 
-    private func verdicts(directory: String?) -> Verdicts {
+    private func verdicts(directory: String?, _ keys: Set<String>) -> Verdicts {
         switch location {
-        case .file(let path): Self.fileVerdicts(path ?? PathParts.join(directory ?? "", "key"), directory: directory)
+        case .file(let path):
+            Self.fileVerdicts(path ?? PathParts.join(directory ?? "", "key"), directory: directory, keys)
         case .passphrase: Self.passphraseVerdicts
         case .secretService: Self.secretServiceVerdicts
         case .keychain: Self.keychainVerdicts
@@ -81,10 +84,10 @@ extension KeySource {
         }
     }
 
-    private static func fileVerdicts(_ path: String, directory: String?) -> Verdicts {
+    private static func fileVerdicts(_ path: String, directory: String?, _ keys: Set<String>) -> Verdicts {
         // Of a store on a server other machines have the key.
-        if directory != nil, FileAccess.isAbsent(path) {
-            let missing = Verdict.no("as long as the key file \(path) is missing")
+        if directory != nil, let fault = fault(ofKeyFile: path, keys) {
+            let missing = Verdict.no("as long as the key file \(path) \(fault)")
             return Verdicts(copy: missing, otherUser: missing.expected, sameUser: missing, root: missing)
         }
         func verdicts(copy: Verdict, otherUser: Verdict) -> Verdicts {
@@ -116,6 +119,14 @@ extension KeySource {
             copy: .no(copy),
             otherUser: .no("the database and the key file are open to their owner alone").expected
         )
+    }
+
+    /// Why a key file opens nothing of a store; nil where it may.
+    private static func fault(ofKeyFile path: String, _ keys: Set<String>) -> String? {
+        if FileAccess.isAbsent(path) { return "is missing" }
+        // One that is not read here may hold the key.
+        guard !keys.isEmpty, let key = try? KeyFile(path: path).load(), !keys.contains(key.id) else { return nil }
+        return "holds another key"
     }
 
     private static let passphraseVerdicts = Verdicts(

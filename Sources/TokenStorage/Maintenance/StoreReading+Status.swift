@@ -55,18 +55,19 @@ extension StoreConnection {
             isMoveProved: place?.address != nil,
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
             server: try serverStatus(),
-            protection: protection(recorded: source, opensKeys: problem == nil).map { StoreStatus.Protection($0) }
+            protection: protection(recorded: source, opensKeys: problem == nil, Set(keys.map(\.id)))
+                .map { StoreStatus.Protection($0) }
         )
     }
 
     /// Who could read the tokens by the recorded source, or by the given one if it has the key as well.
     ///
     /// A given source that does not open the store says nothing about the key that does.
-    private func protection(recorded: KeySource, opensKeys: Bool) -> [ReaderVerdict] {
+    private func protection(recorded: KeySource, opensKeys: Bool, _ keys: Set<String>) -> [ReaderVerdict] {
         let database = location.path?.database
-        let verdicts = recorded.protection(database: database)
+        let verdicts = recorded.protection(database: database, keys: keys)
         guard opensKeys, let given = options.keySource, given.recorded != recorded else { return verdicts }
-        let others = given.protection(database: database)
+        let others = given.protection(database: database, keys: keys)
         // Where root reads nothing either, the key is no longer where the store says.
         guard verdicts.contains(where: { $0.reader == .root && $0.canRead }) else { return others }
         return zip(verdicts, others).map { $0.canRead || !$1.canRead ? $0 : $1 }

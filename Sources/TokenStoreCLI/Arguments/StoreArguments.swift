@@ -14,8 +14,8 @@ struct StoreArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The database file, the directory that holds tokenstore.db, or the address of a server, "
-                + "postgresql://HOST/DATABASE. Default: $TOKENSTORE_PATH, else $XDG_STATE_HOME/tokenstore/tokenstore.db, "
-                + "else ~/.local/state/tokenstore/tokenstore.db; on macOS "
+                + "postgresql://HOST/DATABASE. Default: $TOKENSTORE_PATH, else the server of $TOKENSTORE_DATABASE_URL, "
+                + "else $XDG_STATE_HOME/tokenstore/tokenstore.db, else ~/.local/state/tokenstore/tokenstore.db; on macOS "
                 + "~/Library/Application Support/tokenstore/tokenstore.db.",
             valueName: "path"
         ),

@@ -67,7 +67,7 @@ struct RestoreCommand: ParsableCommand {
         command.add("--store", arguments.store)
         command.add("--current-key", key.description)
         command.add("--key", KeySource.file.description)
-        return "every command needs --key until '\(command.text)' has put a new key beside the store"
+        return "every command needs --key until '\(command.text)' has put the store under a key beside it"
     }
 
     /// Whether the key that the store names is a file that opens it.
