@@ -40,7 +40,7 @@ struct CheckCommand: ParsableCommand {
         let (problems, obstacle) = try problems(console)
         if let obstacle {
             // A program gets its document all the same.
-            if arguments.json { try CheckReport(problems: problems).write(arguments, on: console) }
+            if arguments.json { try CheckReport(isDryRun: dryRun, problems: problems).write(arguments, on: console) }
             throw obstacle
         }
         // What a repair does not touch has advice of its own.
@@ -51,7 +51,7 @@ struct CheckCommand: ParsableCommand {
         guard let path, repair, !dryRun, !mendable.isEmpty else {
             let trial = path.flatMap { repair && !mendable.isEmpty ? planned($0, console) : nil }
             let made = trial?.plan.map { Repair(plan: $0, damagedCopy: nil) }
-            try CheckReport(problems: problems, repair: made).write(arguments, on: console)
+            try CheckReport(isDryRun: dryRun, problems: problems, repair: made).write(arguments, on: console)
             guard !problems.isEmpty else { return }
             let salvage = path == nil ? Remedy.recovery : trial?.instead ?? Self.salvage
             let hint = mendable.isEmpty ? problems.first?.remedy?.hint : salvage
@@ -65,7 +65,7 @@ struct CheckCommand: ParsableCommand {
     private func report(_ report: RepairReport, of problems: [StoreProblem], _ console: Console) throws {
         let again = signInsAgain(report)
         let made = Repair(plan: report.plan, damagedCopy: report.damagedCopy)
-        try CheckReport(problems: problems, repair: made, again: again).write(arguments, on: console)
+        try CheckReport(isDryRun: dryRun, problems: problems, repair: made, again: again).write(arguments, on: console)
         // The older data key is still there; whether it is decides nothing about the repair.
         if (try? arguments.inspect(console)?.status().isRekeyUnfinished) == true {
             console.note(StoreStatus.unfinishedRekey)
@@ -188,6 +188,7 @@ private struct Repair {
 
 /// What a check found, and what a repair made of it.
 private struct CheckReport {
+    let isDryRun: Bool
     let problems: [StoreProblem]
     var repair: Repair?
 
@@ -234,6 +235,7 @@ private struct CheckReport {
 
     private func document(on console: Console) throws {
         try console.document {
+            $0.member("dryRun", isDryRun)
             $0.array("problems", problems) { problem, json in
                 json.object {
                     $0.member("place", problem.location)

@@ -78,6 +78,7 @@ struct CheckCommandTests {
         #expect(plan.output.contains("would lose 1 row of refresh_token"))
         let document = try scratch.run("check", "--repair", "--dry-run", "--json").json
         #expect((document["repair"] as? [String: Any])?["damagedCopy"] is NSNull)
+        #expect(document["dryRun"] as? Bool == true)
         #expect(try scratch.names == names)
         let repair = try scratch.run("check", "--repair", "--yes")
         #expect(repair.status == 6)
@@ -126,6 +127,7 @@ struct CheckCommandTests {
         try scratch.damageSession(of: "ivo@example.org")
         let outcome = try scratch.run("check", "--repair", "--yes", "--json")
         let repair = try #require(outcome.json["repair"] as? [String: Any])
+        #expect(try outcome.json["dryRun"] as? Bool == false)
         let lost = try #require(repair["lostSignIns"] as? [[String: Any]])
         #expect(lost.compactMap { $0["username"] as? String } == ["ivo@example.org"])
         #expect(repair["mayHaveLostOthers"] as? Bool == false)
