@@ -151,7 +151,14 @@ extension StoreConnection {
         for row in try connection.wrappedDataKeys() {
             try connection.rewrapDataKey(row.id, ring.rewrapped(row), under: ring.keyEncryptionKey.id)
         }
-        if !header.namesKeySource { try setKeySource(keySource(), header.keyParameters) }
+        try nameKeySource()
+    }
+
+    /// Writes down where the keys come from that were opened, of a store that does not say so.
+    func nameKeySource() throws {
+        guard !header.namesKeySource else { return }
+        try setKeySource(keySource(), header.keyParameters)
+        header = try StoreHeader(connection, at: location)
     }
 
     /// Reads the data keys again, after another process has replaced them, or moved them to another key source.

@@ -57,8 +57,7 @@ extension StoreConnection {
     }
 
     private func keySourceProblems() -> [StoreProblem] {
-        guard !header.namesKeySource else { return [] }
-        return [StoreProblem(location: "store", problem: "it does not say where its key comes from")]
+        header.namesKeySource ? [] : [.unnamedKeySource]
     }
 
     /// A file without a data key gets one from the next sign-in; on a server programs may make none.
@@ -200,6 +199,11 @@ public struct StoreProblem: Hashable, Sendable {
         self.problem = problem
         self.remedy = remedy
     }
+
+    static let unnamedKeySource = StoreProblem(
+        location: "store",
+        problem: "it does not say where its key comes from"
+    )
 }
 
 /// What is computed from sealed values and not sealed itself: fingerprints, the claim index, identities of what is kept

@@ -92,7 +92,10 @@ private struct Restoration {
             guard try !backup.connection.wrappedDataKeys().isEmpty else { return }
             let session = try StoreConnection.unlocked(backup.connection, at: path, options: options)
             let header = try StoreHeader(backup.connection, at: source)
-            if try options.schema.pending(header, forWriting: true).isEmpty { try refuse(session.problems(nil)) }
+            if try options.schema.pending(header, forWriting: true).isEmpty {
+                // The restored store says where the key comes from that has opened the backup.
+                try refuse(session.problems(nil).filter { $0 != .unnamedKeySource })
+            }
             try backup.requireCurrent()
         }
     }
@@ -151,6 +154,7 @@ private struct Restoration {
         let header = try StoreHeader(fresh, at: path)
         let isCurrent = try options.schema.pending(header, forWriting: true).isEmpty
         let session = try StoreConnection.unlocked(fresh, at: path, options: options)
+        try session.connection.write { try session.nameKeySource() }
         // The values of an older store can be looked at once it is migrated, which opening it does.
         let problems = try isCurrent ? session.problems(progress) : shapeProblems(session)
         try refuse(problems)
@@ -183,6 +187,11 @@ private struct Restoration {
             throw damaged(error.message)
         } catch let error as SealingError where TokenStoreError.key(error).code == .damaged {
             throw damaged(error.problem)
+        } catch let error as TokenStoreError where error.remedy == .nameKeySource {
+            throw TokenStoreError.damaged(
+                "the backup \(source.database) does not say where its key comes from",
+                .changeKey("name the source of its key")
+            )
         } catch let error as TokenStoreError where [.repair, .check].contains(error.remedy?.code) {
             // What helps a store is said, and a backup is none yet.
             throw damaged(error.problem)

@@ -38,4 +38,29 @@ struct BackupKeyTests {
         #expect(named.output.contains("the key file \(scratch.path("key")) ("), "\(named.output)")
         #expect(try scratch.run("list", "--store", scratch.path("a.db"), "--key", "file").lines.count == 2)
     }
+
+    @Test func `a backup that does not say where its key comes from is restored with the key that is named`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        try scratch.execute("UPDATE store SET key_source = 'gile'")
+        let backup = scratch.path("a.db")
+        #expect(try scratch.run("backup", "--key", "file", backup).status == 0)
+        let other = try ScratchDirectory()
+        try FileManager.default.copyItem(atPath: scratch.path("key"), toPath: other.path("key"))
+        for option in ["--dry-run", "--yes"] {
+            let unnamed = try other.run("restore", option, backup)
+            #expect(unnamed.status == 6)
+            let reason = "the backup \(backup) does not say where its key comes from"
+            let advice = "name the source of its key with --key"
+            #expect(unnamed.error == "tokenstore: error: \(reason); \(advice)\n")
+        }
+        let trial = try other.run("restore", "--dry-run", "--key", "file", backup)
+        #expect(trial.status == 0, "\(trial.error)")
+        #expect(try !other.names.contains("tokenstore.db"))
+        let restored = try other.run("restore", "--yes", "--key", "file", backup)
+        #expect(restored.status == 0, "\(restored.error)")
+        #expect(!restored.error.contains("--key"), "\(restored.error)")
+        #expect(try other.run("list").lines.count == 2)
+        #expect(try other.run("check").status == 0)
+    }
 }
