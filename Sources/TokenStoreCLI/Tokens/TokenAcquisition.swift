@@ -92,6 +92,8 @@ struct TokenAcquisition {
             throw error
         } catch let error as TokenStoreError where error.code == .userFlowMismatch {
             throw signInAgain(account, client, request, in: store).completing(CommandFailure(error))
+        } catch let error as AcquisitionError where isRepeated && error.interaction == .noAccount {
+            throw noLongerSignedIn(account, signInAgain(account, client, request, in: store))
         } catch let error as AcquisitionError {
             let again = signInAgain(account, client, request, in: store).meeting(error)
             throw again.completing(CommandFailure(error))
@@ -210,9 +212,14 @@ extension TokenAcquisition {
             }
         }
         if let account = try store.account(account.id) { return (account, client) }
+        let request = try? request(account, of: client, in: store)
+        throw noLongerSignedIn(account, signInAgain(account, client, request, in: store))
+    }
+
+    /// Why an account that had a token gets no other one: another process has removed it.
+    private func noLongerSignedIn(_ account: Account, _ again: SignInAgain) -> CommandFailure {
         let problem = "\(account.shownName) is no longer signed in"
-        throw signInAgain(account, client, try? request(account, of: client, in: store), in: store)
-            .completing(CommandFailure(.interactionRequired, problem, "sign in again"))
+        return again.completing(CommandFailure(.interactionRequired, problem, "sign in again"))
     }
 
     /// The account and client; nil if there is none, and an answer waits in a file, which an opening for writing

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
@@ -5,6 +6,7 @@ import OAuth
 import TestSupport
 import TestTraits
 import Testing
+import TokenStorage
 
 @testable import TokenStoreCLI
 
@@ -58,6 +60,32 @@ struct TokenWatchTests {
             let sentence = try String(contentsOf: URL(filePath: errors), encoding: .utf8)
             #expect(sentence.contains("ana.rojas@example.org is no longer signed in; sign in again"), "\(sentence)")
         }
+    }
+
+    @Test func `an account that goes while its next token is asked for is no longer signed in`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara)
+        let words = ["--scope", "tasks.read", "--store", scratch.store]
+        let command = try TokenCommand.parse(words)
+        let store = try TokenStore.open(at: StorePath(scratch.store))
+        defer { store.close() }
+        let owner: TokenOwner = (try #require(store.accounts().first), CachedUser.mara.client)
+        _ = try store.purge(.all)
+        func failure(isRepeated: Bool) throws -> CommandFailure {
+            try #require(throws: CommandFailure.self) {
+                try command.acquisition.acquire(
+                    of: owner,
+                    in: store,
+                    isRepeated: isRepeated,
+                    command.arguments.console
+                )
+            }
+        }
+        #expect(try failure(isRepeated: false).status == .noMatch)
+        let ended = try failure(isRepeated: true)
+        #expect(ended.status == .interactionRequired)
+        #expect(ended.message == "mara@example.net is no longer signed in")
+        #expect(!ended.mayPass(whileGood: true))
     }
 
     /// The next token is due after fifteen seconds.
