@@ -47,6 +47,9 @@ package struct RepairPlan: Hashable, Sendable {
     package let lost: [RepairReport.LostRows]
     package let lostSignIns: [LostSignIn]
     package let mayHaveLostOthers: Bool
+
+    /// Whether a change of keys that was interrupted is left to finish.
+    package let isRekeyUnfinished: Bool
 }
 
 /// What a repair saved, and what it could not.
@@ -202,7 +205,8 @@ private struct StoreRepair {
                 lost: tables.lost,
                 lostSignIns: signIns,
                 // A refresh token that no longer says whose it was.
-                mayHaveLostOthers: !isComplete || tables.lostRefreshTokens > signIns.count
+                mayHaveLostOthers: !isComplete || tables.lostRefreshTokens > signIns.count,
+                isRekeyUnfinished: try fresh.dataKeyCount() > 1
             )
         }
         guard let made else { throw TokenStoreError.storage("no new store was made", .retry) }

@@ -66,10 +66,7 @@ struct CheckCommand: ParsableCommand {
         let again = signInsAgain(report)
         let made = Repair(plan: report.plan, damagedCopy: report.damagedCopy)
         try CheckReport(isDryRun: dryRun, problems: problems, repair: made, again: again).write(arguments, on: console)
-        // The older data key is still there; whether it is decides nothing about the repair.
-        if (try? arguments.inspect(console)?.status().isRekeyUnfinished) == true {
-            console.note(StoreStatus.unfinishedRekey)
-        }
+        if report.plan.isRekeyUnfinished { console.note(StoreStatus.unfinishedRekey) }
         guard !report.lostSignIns.isEmpty || report.mayHaveLostOthers else { return }
         let count = report.lostSignIns.count
         let bound = report.mayHaveLostOthers ? "at least " : ""
@@ -83,7 +80,8 @@ struct CheckCommand: ParsableCommand {
 
     /// The commands that sign the accounts in again whose sessions are lost, as far as the store knows what they need.
     private func signInsAgain(_ report: RepairReport) -> [LostSignIn: String] {
-        guard let store = try? arguments.inspect(arguments.console) else { return [:] }
+        // The key may be one that a person is asked for.
+        guard !report.lostSignIns.isEmpty, let store = try? arguments.inspect(arguments.console) else { return [:] }
         var commands: [LostSignIn: String] = [:]
         for signIn in report.lostSignIns {
             guard let issuer = signIn.authority, let id = signIn.homeAccountID, let client = signIn.clientID,

@@ -67,6 +67,21 @@ struct CheckCommandTests {
         #expect(try scratch.run("check").status == 0)
     }
 
+    @Test func `a repair opens the key once to look and once to mend`() throws {
+        let scratch = try ScratchDirectory()
+        let (program, runs) = (scratch.path("wrapper"), scratch.path("runs"))
+        try scratch.write("#!/bin/sh\necho run >> '\(runs)'\nexec tr A-Za-z N-ZA-Mn-za-m\n", to: "wrapper")
+        try #require(chmod(program, 0o700) == 0)
+        try scratch.write(try CachedUser.cache([.mara]), to: "cache.json")
+        let key = ["--key", "command:\(program)"]
+        #expect(try scratch.command(["import", scratch.path("cache.json")] + key).status == 0)
+        try scratch.damageValue()
+        unlink(runs)
+        let repair = try scratch.command(["check", "--repair", "--yes"] + key)
+        #expect(repair.status == 0, "\(repair.error)")
+        #expect(try scratch.contents("runs") == Data("run\nrun\n".utf8))
+    }
+
     @Test func `a repair that loses a sign-in names it and ends with 6`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
