@@ -38,19 +38,27 @@ public struct AuthorizedTransport: HTTPTransport {
     /// - Throws: ``WebAPIError`` before anything is sent, ``AcquisitionError``, `TokenStoreError`, `HTTPTransportError`,
     ///   `CancellationError`.
     public func send(_ request: HTTPRequest, limits: HTTPLimits = .webAPI) async throws -> HTTPResponse {
-        guard !api.url.isEmpty, !api.scope.matchesNothing || account.hasIssuer && !api.scope.tokens.isEmpty else {
+        try await answer(to: request, limits).response
+    }
+
+    /// The answer, and the token that the API was sent for it.
+    private func answer(
+        to request: HTTPRequest,
+        _ limits: HTTPLimits
+    ) async throws -> (response: HTTPResponse, sent: AccessToken) {
+        guard !api.url.isEmpty, !api.scope.matchesNothing || account.hasIssuer && !api.scope.isEmpty else {
             throw WebAPIError.notConfigured
         }
         guard isAddressed(request) else { throw WebAPIError.invalidURL(request.description) }
         let call = TimedTransport(transport, for: limits.total)
         let wanted = SilentRequest(account: account, scope: api.scope)
         let (response, refused) = try await traced(request, wanted, insteadOf: nil, over: call, limits)
-        guard response.status == 401, let challenge = BearerChallenge(response) else { return response }
+        guard response.status == 401, let challenge = BearerChallenge(response) else { return (response, refused) }
         var renewed = SilentRequest(account: account, scope: api.scope)
         renewed.claims = challenge.claims
         renewed.forcesRefresh = challenge.claims == nil
         renewed.keepsWaits = true
-        return try await traced(request, renewed, insteadOf: refused, over: call, limits).response
+        return try await traced(request, renewed, insteadOf: refused, over: call, limits)
     }
 
     private func traced(
@@ -72,8 +80,10 @@ public struct AuthorizedTransport: HTTPTransport {
     ///
     /// - Throws: ``WebAPIError``, and what ``send(_:limits:)`` throws.
     public func json(_ request: HTTPRequest? = nil, limits: HTTPLimits = .webAPI) async throws -> JSONValue {
-        let response = try await send(request ?? HTTPRequest("GET", api.url), limits: limits)
-        guard response.isSuccess else { throw WebAPIError.status(response.status, WebAPIError.Failure(response.body)) }
+        let (response, token) = try await answer(to: request ?? HTTPRequest("GET", api.url), limits)
+        guard response.isSuccess else {
+            throw WebAPIError.status(response.status, WebAPIError.Failure(response.body, to: token.secret))
+        }
         // The position of a JSON error is of no use to the caller.
         guard let value = try? response.body.withUnsafeBytes({ try JSONValue(parsing: $0) }) else {
             throw WebAPIError.notJSON

@@ -46,7 +46,7 @@ public struct WebAPIError: CodedError, Hashable {
     /// The `code` and the `message` of the object `error` in an API's answer, and nothing else of it.
     ///
     /// They are the API's own words, which it may have put anything into: each is shortened where it has over 1,200
-    /// characters, and words as long as a token are left out of them.
+    /// characters, and the token of the call and words as long as a token are left out of them.
     public struct Failure: Hashable, Sendable {
         /// The API's name for the failure, such as `Request_ResourceNotFound`; nil where it has none.
         public let code: String?
@@ -54,20 +54,22 @@ public struct WebAPIError: CodedError, Hashable {
         /// What the API says to a developer; nil if it says nothing.
         public let message: String?
 
-        /// nil where the answer names none.
-        init?(_ answer: Secret) {
+        /// nil where the answer names none; `token` is the one that the API was sent.
+        init?(_ answer: Secret, to token: Secret) {
             // What is not JSON says nothing of the kind.
             let answer = try? answer.withUnsafeBytes { try JSONValue(parsing: $0) }
             guard let error = answer?.object?["error"]?.object else { return nil }
-            (code, message) = (Self.shown(error["code"]), Self.shown(error["message"]))
+            (code, message) = (Self.shown(error["code"], without: token), Self.shown(error["message"], without: token))
             if code == nil, message == nil { return nil }
         }
 
         private static let longestWord = 100
 
-        private static func shown(_ value: JSONValue?) -> String? {
+        private static func shown(_ value: JSONValue?, without token: Secret) -> String? {
             guard let text = value?.text, !text.isEmpty else { return nil }
-            let words = text.split(separator: " ", omittingEmptySubsequences: false)
+            // A token that is no JWT may be as short as a word.
+            let rest = text.replacing(token.reveal(), with: "[...]")
+            let words = rest.split(separator: " ", omittingEmptySubsequences: false)
             let shown = words.map { $0.utf8.count > longestWord ? "[...]" : String($0) }
             return shown.joined(separator: " ").boundedSentence
         }
