@@ -57,12 +57,14 @@ struct CompletionRoot: ParsableCommand {
 
     @OptionGroup var arguments: StoreArguments
 
-    /// The parser's script for a shell, made to know a value behind an equals sign in front of the command.
+    /// The parser's script for a shell, made to know a value behind an equals sign.
     static func adapted(_ script: String) -> String {
         if script.hasPrefix("#!/bin/bash") {
             let value = "        if \"${is_parsing_option_value}\"; then\n"
+            let script = script.replacing(value, with: bashEqualsSign + value)
+                .replacing("    local -r prev=\"${3}\"\n", with: bashOption)
             // Bash would take an address for several words.
-            return script.replacing(value, with: value + bashEqualsSign) + "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}"
+            return script + "\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}"
         }
         guard script.hasPrefix("#compdef") else { return script }
         let command = "        '(-): :->command'\n"
@@ -70,11 +72,21 @@ struct CompletionRoot: ParsableCommand {
     }
 
     private static let bashEqualsSign = """
-                    # Bash makes a word of the equals sign between an option and its value
-                    if [[ "${unparsed_words[${word_index}]}" = '=' && "${#unparsed_words[@]}" -gt 1 ]]; then
-                        unset "unparsed_words[${word_index}]"
-                        continue
-                    fi
+                # Bash makes words of an equals sign and what stands before and behind it
+                if [[ "${unparsed_words[${word_index}]}" = '=' &&
+                    "${word_index}" -ne "${unparsed_word_indices[${#unparsed_word_indices[@]} - 1]}" ]]; then
+                    unset "unparsed_words[${word_index}]"
+                    is_parsing_option_value=true
+                    continue
+                fi
+
+        """
+
+    /// Whose value is completed, which may stand before an equals sign.
+    private static let bashOption = """
+            local prev="${3}"
+            [[ "${prev}" = '=' && "${COMP_CWORD}" -gt 2 ]] && prev="${COMP_WORDS[COMP_CWORD - 2]}"
+            local -r prev
 
         """
 
@@ -101,8 +113,11 @@ private struct CompletedWord {
             return String(joined.dropFirst(option.count + 1))
         }
         guard let index = words.lastIndex(of: option) else { return nil }
-        let rest = words[(index + 1)...].drop { $0 == "=" }
-        return rest.first
+        // Bash makes words of an equals sign and what stands before and behind it.
+        var rest = words[(index + 1)...].drop { $0 == "=" }
+        guard var value = rest.popFirst() else { return nil }
+        while rest.first == "=" { value += rest.removeFirst() + (rest.popFirst() ?? "") }
+        return value
     }
 
     /// The values as the shell takes them.

@@ -119,11 +119,18 @@ struct CompletionTests {
         ("--key cred\t", "[--key credential:"),
     ]
 
+    /// The same in bash, which makes words of an equals sign and what stands before and behind it.
+    private static let bashWords: [(typed: String, completed: String)] = [
+        ("--key=cred\t", "[--key=credential:"),
+        ("list --account=ma\t", "[list --account=mara@example.net]"),
+        ("list --where a=b --js\t", "[list --where a=b --json]"),
+    ]
+
     @Test(arguments: shells)
     func `a shell completes what the store at hand knows`(shell: Shell) throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara, .ivo)
-        for (typed, completed) in Self.words {
+        for (typed, completed) in Self.words + (shell.name == "bash" ? Self.bashWords : []) {
             let shown = try complete("tokenstore " + typed, in: shell, scratch)
             #expect(shown.contains(completed), "\(shell.name): \(typed) became \(shown)")
         }
@@ -137,6 +144,20 @@ struct CompletionTests {
         }
         let command = try complete("tokenstore --store=\(scratch.store) whoa\t", in: shell, other)
         #expect(command.contains("=\(scratch.store) whoami]"), "\(shell.name): \(command)")
+        guard shell.name == "bash" else { return }
+        let file = try complete("tokenstore --store=log\t", in: shell, other)
+        #expect(file.contains("[--store=log]"), "\(file)")
+    }
+
+    @Test(arguments: shells)
+    func `a shell completes from a store whose path has an equals sign`(shell: Shell) throws {
+        let (scratch, other) = (try ScratchDirectory(), try ScratchDirectory())
+        try scratch.fill(.mara, .ivo)
+        let path = try scratch.copyOfStore(in: "a=b")
+        for option in ["--store=", "--store "] {
+            let shown = try complete("tokenstore \(option)\(path) claims iv\t", in: shell, other)
+            #expect(shown.contains(" ivo@example.org]"), "\(shell.name): \(option) became \(shown)")
+        }
     }
 
     @Test(arguments: shells)
@@ -167,5 +188,21 @@ struct CompletionTests {
         #expect(try completed("--where").error.isEmpty)
         try scratch.overwrite("tokenstore.db", with: Data("no store".utf8))
         #expect(try completed("--account").error.isEmpty)
+    }
+}
+
+extension ScratchDirectory {
+    /// Copies the store and its key into a new directory, and returns the path of the copy.
+    fileprivate func copyOfStore(in directory: String) throws -> String {
+        let copy = path(directory)
+        try FileManager.default.createDirectory(
+            atPath: copy,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        for name in try names where ["tokenstore.db", "key"].contains(name) {
+            try FileManager.default.copyItem(atPath: path(name), toPath: "\(copy)/\(name)")
+        }
+        return copy + "/tokenstore.db"
     }
 }
