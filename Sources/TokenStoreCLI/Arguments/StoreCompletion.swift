@@ -110,14 +110,40 @@ private struct CompletedWord {
     /// The value that an option has before the word.
     func value(of option: String) -> String? {
         if let joined = words.last(where: { $0.hasPrefix(option + "=") }) {
-            return String(joined.dropFirst(option.count + 1))
+            return Self.unquoted(String(joined.dropFirst(option.count + 1)))
         }
         guard let index = words.lastIndex(of: option) else { return nil }
         // Bash makes words of an equals sign and what stands before and behind it.
         var rest = words[(index + 1)...].drop { $0 == "=" }
+        // A shell expands no tilde behind one.
+        let isExpanded = rest.startIndex == index + 1 && rest.first?.hasPrefix("~/") == true
         guard var value = rest.popFirst() else { return nil }
         while rest.first == "=" { value += rest.removeFirst() + (rest.popFirst() ?? "") }
-        return value
+        let home = isExpanded ? StoreArguments.environment["HOME"] : nil
+        return home.map { $0 + Self.unquoted(String(value.dropFirst())) } ?? Self.unquoted(value)
+    }
+
+    /// A word without its quotes, which shells hand on as it is typed, but for fish before its version 4.
+    private static func unquoted(_ word: String) -> String {
+        let isUnquoted =
+            CompletionShell.requesting == .fish && CompletionShell.requestingVersion?.hasPrefix("3.") == true
+        guard !isUnquoted else { return word }
+        var (text, quote, isEscaped) = ("", Character?.none, false)
+        for character in word {
+            if isEscaped {
+                text.append(character)
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+            } else if character == quote {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+            } else {
+                text.append(character)
+            }
+        }
+        return text
     }
 
     /// The values as the shell takes them.

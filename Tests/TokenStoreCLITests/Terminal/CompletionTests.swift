@@ -161,6 +161,20 @@ struct CompletionTests {
     }
 
     @Test(arguments: shells)
+    func `a shell completes from a store whose path it unquotes or expands`(shell: Shell) throws {
+        let scratch = try ScratchDirectory()
+        try scratch.fill(.mara, .ivo)
+        let path = try scratch.copyOfStore(in: "a b")
+        let escaped = path.replacing(" ", with: "\\ ")
+        let words = ["--store='\(path)'", "--store=\(escaped)", "--store '\(path)'", "--store \"\(path)\""]
+        try FileManager.default.removeItem(atPath: scratch.store)
+        for words in words + ["--store \(escaped)", "--store ~/a\\ b/tokenstore.db"] {
+            let shown = try complete("tokenstore \(words) claims iv\t", in: shell, scratch)
+            #expect(shown.contains(" ivo@example.org]"), "\(shell.name): \(words) became \(shown)")
+        }
+    }
+
+    @Test(arguments: shells)
     func `a name that a shell would run is not offered`(shell: Shell) throws {
         let scratch = try ScratchDirectory()
         var mallory = CachedUser.mara
