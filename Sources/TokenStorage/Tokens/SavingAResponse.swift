@@ -214,11 +214,9 @@ extension StoreConnection {
         _ request: TokenRequest
     ) -> String? {
         guard request.authority.issuer != nil else { return nil }
-        let granted = response.scope ?? request.scope
-        if let known = used.scope, !known.matchesNothing, !known.covers(request.scope), granted.covers(known) {
-            return nil
-        }
-        return Scope(granted.tokens + (used.scope?.reservedTokens ?? [])).sortedText
+        let (granted, known) = (response.scope ?? request.scope, used.scope)
+        if let known, !known.matchesNothing, !known.covers(request.scope), granted.covers(known) { return nil }
+        return Scope(granted.tokens + (known?.reservedTokens ?? [])).sortedText
     }
 
     private func saveFamily(of response: TokenResponse, request: TokenRequest) throws {

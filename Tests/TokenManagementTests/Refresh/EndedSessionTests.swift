@@ -213,25 +213,6 @@ struct EndedSessionTests {
         #expect(try await scene.acquire { $0.forcesRefresh = true }.source == .refresh)
     }
 
-    @Test func `a sign-in without a refresh token after the end leaves no token that has ended`() async throws {
-        let scene = try OpenScene()
-        // A session goes on beside one that has none of its own.
-        try scene.signIn(refreshToken: nil)
-        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
-        scene.expire()
-        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
-        _ = try await scene.failure()
-        try scene.signIn(refreshToken: nil)
-        #expect(try scene.refreshTokens.isEmpty)
-        let summary = try Self.summary(scene)
-        #expect(!summary.hasRefreshToken)
-        #expect(summary.signInState == .signedIn)
-        scene.expire()
-        #expect(try await scene.failure()?.interaction == .noRefreshToken)
-        #expect(scene.tokenRequestCount == 1)
-        #expect(try await scene.store.check() == [])
-    }
-
     @Test(
         arguments: [
             (#"{"error":"invalid_grant","suberror":"basic_action"}"#, "read"),

@@ -211,4 +211,24 @@ struct RefreshedIDTokenTests {
         #expect(refusal?.code == .possiblyConsumed)
         #expect(refusal?.events.map(\.outcome).contains("account_mismatch") == true)
     }
+
+    @Test func `a sign-in without a refresh token after the end leaves no token that has ended`() async throws {
+        let scene = try OpenScene()
+        // A session goes on beside one that has none of its own.
+        try scene.signIn(refreshToken: nil)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-0")])
+        scene.expire()
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"}"#))
+        _ = try await scene.failure()
+        try scene.signIn(refreshToken: nil)
+        #expect(try scene.refreshTokens.isEmpty)
+        var summary: AccountSummary?
+        try scene.store.forEachAccount { summary = $0 }
+        #expect(summary?.hasRefreshToken == false)
+        #expect(summary?.signInState == .signedIn)
+        scene.expire()
+        #expect(try await scene.failure()?.interaction == .noRefreshToken)
+        #expect(scene.tokenRequestCount == 1)
+        #expect(try await scene.store.check() == [])
+    }
 }
