@@ -28,6 +28,7 @@ public final class TokenStore: StoreReading {
     public let connections: StoreConnections
     let cache: AccessTokenCache
     let unfinishedAnswers = UnfinishedAnswers()
+    let changeReader = ChangeReader()
 
     private init(_ connections: StoreConnections) {
         self.connections = connections

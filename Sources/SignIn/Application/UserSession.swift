@@ -101,7 +101,7 @@ public struct UserSession: Sendable, Identifiable {
     /// What this process and others change of the account from now on.
     ///
     /// `StoreChange.many` is among it: something changed, and it may have been this account. Each call is a
-    /// subscription with a thread: a program that serves many people subscribes to the store, once.
+    /// subscription; those of all sessions with one store share a thread.
     ///
     /// - Throws: `TokenStoreError`.
     public func changes() throws -> AsyncStream<StoreChange> { try application.store.changes(about: account.id) }

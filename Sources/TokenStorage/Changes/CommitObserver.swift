@@ -10,18 +10,17 @@ import Musl
 import Darwin
 #endif
 
-/// Wakes a separate thread when the files of a store are written.
-final class CommitObserver: Sendable {
-    /// What events are read from, and the pipe whose closing ends the waiting.
+/// Wakes the thread that reads changes when the files of a store are written.
+final class CommitObserver: ChangeSignal {
+    private let path: StorePath
+
+    /// What events are read from, and the pipe by which this process wakes the thread itself.
     private let events: Int32
-    private let stopReader: Int32
-    private let stopWriter: LockedValue<Int32>
+    private let pipe: PrivatePipe
 
     #if !os(Linux)
     /// A queue of Darwin watches open files: the directory, and the log.
-    private let path: StorePath
-    private let directory: Int32
-    private let log = LockedValue<Int32>(-1)
+    private let files = LockedValue<[Int32]>([])
     #endif
 
     /// - Throws: ``TokenStoreError/Code/file`` if the system has no more watches.
@@ -29,31 +28,15 @@ final class CommitObserver: Sendable {
         guard let pipe = PrivatePipe() else { throw StoreFile.failure("watched", path.directory) }
         #if os(Linux)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        let isWatching =
-            descriptor >= 0
-            && inotify_add_watch(descriptor, path.directory, UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO))
-                >= 0
         #else
         let descriptor = kqueue()
-        directory = open(path.directory, O_EVTONLY | O_CLOEXEC)
-        let isWatching = descriptor >= 0 && Self.watch(directory, by: descriptor)
         #endif
-        guard isWatching else {
+        guard descriptor >= 0 else {
             let failure = Self.failure(path.directory)
-            if descriptor >= 0 { close(descriptor) }
-            #if !os(Linux)
-            if directory >= 0 { close(directory) }
-            #endif
             pipe.close()
             throw failure
         }
-        events = descriptor
-        stopReader = pipe.reading
-        stopWriter = LockedValue(pipe.writing)
-        #if !os(Linux)
-        self.path = path
-        watchLog()
-        #endif
+        (self.path, self.pipe, events) = (path, pipe, descriptor)
     }
 
     /// Why a directory cannot be watched, by `errno`.
@@ -67,16 +50,40 @@ final class CommitObserver: Sendable {
     }
 
     deinit {
-        stop()
         close(events)
-        close(stopReader)
+        pipe.close()
         #if !os(Linux)
-        close(directory)
-        log.withLock { if $0 >= 0 { close($0) } }
+        for file in files.withLock(\.self) { close(file) }
+        #endif
+    }
+
+    /// Watches the directory that has the name now, which may have taken the place of another.
+    func watch() throws(TokenStoreError) {
+        #if os(Linux)
+        let mask = UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO)
+        guard inotify_add_watch(events, path.directory, mask) >= 0 else { throw Self.failure(path.directory) }
+        #else
+        guard watchFiles() else { throw Self.failure(path.directory) }
         #endif
     }
 
     #if !os(Linux)
+    /// Watches the directory and the log that are there now: a restore or a repair puts another log in its place, which
+    /// the directory tells.
+    ///
+    /// - Returns: false if the directory cannot be watched.
+    @discardableResult
+    private func watchFiles() -> Bool {
+        files.withLock { files in
+            let current = [path.directory, path.log].map { open($0, O_EVTONLY | O_CLOEXEC) }
+            let areWatched = current.map { Self.watch($0, by: events) }
+            // The queue forgets a file that is closed.
+            for file in files { close(file) }
+            files = current.filter { $0 >= 0 }
+            return areWatched[0]
+        }
+    }
+
     /// Has a queue tell of changes of a file or a directory; false if it cannot.
     private static func watch(_ file: Int32, by queue: Int32) -> Bool {
         guard file >= 0 else { return false }
@@ -90,30 +97,14 @@ final class CommitObserver: Sendable {
         )
         return kevent(queue, &change, 1, nil, 0, nil) >= 0
     }
-
-    /// Watches the log that is there now: a restore or a repair puts another in its place, which the directory tells.
-    private func watchLog() {
-        log.withLock { log in
-            let current = open(path.log, O_EVTONLY | O_CLOEXEC)
-            _ = Self.watch(current, by: events)
-            // The queue forgets a file that is closed.
-            if log >= 0 { close(log) }
-            log = current
-        }
-    }
     #endif
 
-    /// Ends the waiting for good.
-    func stop() {
-        stopWriter.withLock { descriptor in
-            if descriptor >= 0 { close(descriptor) }
-            descriptor = -1
-        }
-    }
+    /// The descriptors are closed with the last one who knows it.
+    func end() {}
 
-    /// What ended a wait.
-    enum Wake {
-        case written, quiet, stopped
+    func wake() {
+        var byte: UInt8 = 0
+        _ = write(pipe.writing, &byte, 1)
     }
 
     /// Tells the watches of this and other processes that a commit can be read now.
@@ -124,18 +115,17 @@ final class CommitObserver: Sendable {
         _ = utimensat(AT_FDCWD, path.log, nil, 0)
     }
 
-    /// Waits until something may have been written, for no longer than some milliseconds unless that is negative.
-    func wait(_ milliseconds: Int32) -> Wake {
-        var polled = [
-            pollfd(fd: events, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: stopReader, events: Int16(POLLIN), revents: 0),
-        ]
+    func wait(_ limit: Duration?) -> Bool {
+        let milliseconds = limit.map { Int32($0 / .milliseconds(1)) } ?? -1
+        var polled = [events, pipe.reading].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var count = poll(&polled, 2, milliseconds)
         while count < 0, errno == EINTR { count = poll(&polled, 2, milliseconds) }
-        if polled[1].revents != 0 { return .stopped }
-        if count == 0 { return .quiet }
-        drain()
-        return .written
+        if polled[1].revents != 0 {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            _ = read(pipe.reading, &bytes, bytes.count)
+        }
+        if count != 0 { drain() }
+        return count != 0
     }
 
     private func drain() {
@@ -146,7 +136,7 @@ final class CommitObserver: Sendable {
         var event = kevent()
         var now = timespec()
         while kevent(events, nil, 0, &event, 1, &now) > 0 {}
-        watchLog()
+        watchFiles()
         #endif
     }
 }

@@ -1,59 +1,6 @@
 import Database
 import Dispatch
-import OAuth
 import SQL
-import Synchronization
-
-extension TokenStore {
-    /// What commits of all nodes change from now on.
-    func changesOnServer(about account: Account.ID?) throws -> AsyncStream<StoreChange> {
-        let signal = ServerSignal()
-        try connections.subscribe(signal)
-        do {
-            let (start, accounts) = try read { session in
-                try session.connection.read { (try session.eventCursor(), try session.accountsByMark()) }
-            }
-            let (stream, continuation) = ChangeTeller.stream()
-            continuation.onTermination = { _ in signal.stop() }
-            let teller = ChangeTeller(continuation, about: accounts, only: account)
-            try startThread { [self] in
-                report(from: start, by: teller, at: signal)
-                connections.unsubscribe(signal)
-            }
-            return stream
-        } catch {
-            connections.unsubscribe(signal)
-            throw error
-        }
-    }
-
-    /// Runs on a thread of its own until the signal ends it.
-    private func report(from start: EventCursor, by teller: ChangeTeller, at signal: ServerSignal) {
-        var (cursor, teller, pause, wait) = (start, teller, Self.shortestPause, Self.longestPause)
-        repeat {
-            do {
-                let found = try read { try $0.events(from: cursor) }
-                cursor = found.cursor
-                teller.tell(found.events, areMany: found.areMany)
-                // What waits for an older transaction is looked at again soon.
-                pause = cursor.seen.isEmpty || !found.events.isEmpty ? Self.shortestPause : min(pause * 2, .seconds(1))
-                wait = cursor.seen.isEmpty ? Self.longestPause : pause
-            } catch let error as TokenStoreError where [.busy, .unreachable].contains(error.code) {
-                // What is committed meanwhile is told once the server is there again.
-                wait = .seconds(1)
-            } catch {
-                // A store that cannot be read any more has no changes to tell; reading it again says why.
-                break
-            }
-        } while signal.wait(wait)
-        teller.finish()
-    }
-
-    private static let shortestPause = Duration.milliseconds(5)
-
-    /// Also where nothing was heard for so long.
-    private static let longestPause = Duration.seconds(5)
-}
 
 /// Up to where the record of use was read on a server.
 ///
@@ -63,7 +10,7 @@ extension TokenStore {
 ///
 /// Several machines, and a standby, do not say which transactions they see. There an entry counts when no transaction
 /// of its number or a lower one is open.
-struct EventCursor {
+struct EventCursor: RecordCursor {
     /// Which transactions the last look saw, in the server's words.
     var snapshot: String
 
@@ -95,6 +42,19 @@ struct EventCursor {
     }
 }
 
+extension EventCursor {
+    init(behindAllOf session: StoreConnection) throws { self = try session.eventCursor() }
+
+    func news(_ session: StoreConnection) throws -> News { try session.events(from: self) }
+
+    var waiting: Set<Int64> { seen }
+
+    /// What waits for an older transaction is looked at again soon.
+    func pause(after quietLooks: Int) -> Duration? {
+        seen.isEmpty ? .seconds(5) : min(.milliseconds(5 << min(quietLooks, 8)), .seconds(1))
+    }
+}
+
 extension StoreConnection {
     /// The place behind everything that is there now.
     func eventCursor() throws -> EventCursor {
@@ -106,14 +66,10 @@ extension StoreConnection {
         }
     }
 
-    /// Entries of the record of use in the order of their transactions, or that they are too many or not known, and the
-    /// next place.
-    typealias News = (events: [StoreEvent], areMany: Bool, cursor: EventCursor)
-
     /// The entries behind a place that have come to count.
-    func events(from cursor: EventCursor) throws -> News { try connection.read { try news(from: cursor) } }
+    func events(from cursor: EventCursor) throws -> EventCursor.News { try connection.read { try news(from: cursor) } }
 
-    private func news(from cursor: EventCursor) throws -> News {
+    private func news(from cursor: EventCursor) throws -> EventCursor.News {
         let place = try eventPlace()
         // Another server has taken the place of the one before, or the store was restored into another cluster: what
         // was committed there since may have numbers that were passed before.
@@ -167,28 +123,24 @@ extension StoreConnection {
     private static let eventsFrom: StaticString = "SELECT id FROM event WHERE tx >= CAST(CAST(?1 AS text) AS xid8)"
 }
 
-/// Wakes a thread that waits for changes.
-final class ServerSignal: Sendable {
+/// Wakes the thread that reads changes of a server.
+final class ServerSignal: ChangeSignal {
     private let semaphore = DispatchSemaphore(value: 0)
-    private let isOver = LockedValue(false)
+    private let connections: StoreConnections
+
+    init(_ connections: StoreConnections) { self.connections = connections }
+
+    func watch() throws { try connections.subscribe(self) }
+
+    func end() { connections.unsubscribe(self) }
 
     func wake() { semaphore.signal() }
 
-    /// Ends the waiting for good.
-    func stop() {
-        isOver.withLock { $0 = true }
-        wake()
-    }
-
-    /// Waits until there may be something new, or the time is over.
-    ///
-    /// - Returns: false if the waiting has ended for good.
-    func wait(_ time: Duration) -> Bool {
-        let end = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
-        if semaphore.wait(timeout: end) == .success {
-            // However often it was woken: one look tells all.
-            while semaphore.wait(timeout: .now()) == .success {}
-        }
-        return !isOver.withLock { $0 }
+    func wait(_ limit: Duration?) -> Bool {
+        let end = limit.map { DispatchTime.now() + .milliseconds(Int($0 / .milliseconds(1))) } ?? .distantFuture
+        guard semaphore.wait(timeout: end) == .success else { return false }
+        // However often it was woken: one look tells all.
+        while semaphore.wait(timeout: .now()) == .success {}
+        return true
     }
 }

@@ -24,7 +24,8 @@ final class ServerWatch: Sendable {
         /// Entries of the record of use whose effect is known, from messages and from the look before.
         var heard: Set<Int64> = []
         var seen: Set<Int64> = []
-        var signals: [ServerSignal] = []
+        /// Wakes the thread that reads changes, if somebody subscribes to them.
+        var signal: ServerSignal?
         var lookups = 0
     }
 
@@ -67,12 +68,10 @@ final class ServerWatch: Sendable {
     /// This process has committed something.
     func didChange(_ changes: [ServerChange]) {
         forget(changes)
-        wakeSignals()
+        wakeReader()
     }
 
-    private func wakeSignals() {
-        for signal in state.withLock({ $0.signals }) { signal.wake() }
-    }
+    private func wakeReader() { state.withLock { $0.signal }?.wake() }
 
     private func forget(_ changes: [ServerChange]) {
         guard state.withLock({ $0.isRunning }) else { return }
@@ -98,13 +97,14 @@ final class ServerWatch: Sendable {
 
     // MARK: - Watching
 
-    /// Wakes the signal whenever there may be something new.
+    /// Wakes the signal, and no other, whenever there may be something new.
     func subscribe(_ signal: ServerSignal, storeID: [UInt8]) {
-        state.withLock { $0.signals.append(signal) }
+        state.withLock { $0.signal = signal }
         start(storeID)
     }
 
-    func unsubscribe(_ signal: ServerSignal) { state.withLock { $0.signals.removeAll { $0 === signal } } }
+    /// Another signal may have been subscribed since, which stays.
+    func unsubscribe(_ signal: ServerSignal) { state.withLock { if $0.signal === signal { $0.signal = nil } } }
 
     func stop() {
         state.withLock { state in
@@ -178,7 +178,7 @@ final class ServerWatch: Sendable {
             }
             guard let changes = try source.listen(for: ContinuousClock.now.duration(to: next)) else { continue }
             forget(changes)
-            wakeSignals()
+            wakeReader()
         }
     }
 
@@ -229,7 +229,7 @@ final class ServerWatch: Sendable {
         }
         if !isTold { empty() }
         drop(new)
-        if !new.isEmpty || !isTold { wakeSignals() }
+        if !new.isEmpty || !isTold { wakeReader() }
         trust(from: start)
         return oldest
     }

@@ -37,12 +37,11 @@ struct ChangesTests {
     }
 
     @Test func `a subscriber that leaves too many changes unread is told that there were many`() async throws {
-        let (stream, continuation) = ChangeTeller.stream()
-        var teller = ChangeTeller(continuation, about: [:])
+        let (stream, teller) = ChangeTeller.stream()
         let fixture = try TestStore(.standardCache())
         try fixture.signIn(.signIn())
         let event = try #require(try await fixture.store.events(limit: 10).first { $0.kind == .signIn })
-        for _ in 0..<5_000 { teller.tell([event], areMany: false) }
+        for _ in 0..<5_000 { teller.tell(StoreChange(event, about: event.account)) }
         teller.finish()
         var changes: [StoreChange] = []
         for await change in stream { changes.append(change) }
@@ -57,9 +56,10 @@ struct ChangesTests {
         let events = try await fixture.store.events(limit: 10)
         let others = try #require(events.first { $0.account == other })
         let own = try #require(events.first { $0.account == Fixture.account })
-        let (stream, continuation) = ChangeTeller.stream()
-        var teller = ChangeTeller(continuation, about: [:], only: Fixture.account)
-        teller.tell(Array(repeating: others, count: 1_500) + [own], areMany: false)
+        let (stream, teller) = ChangeTeller.stream(only: Fixture.account)
+        for event in Array(repeating: others, count: 1_500) + [own] {
+            teller.tell(StoreChange(event, about: event.account))
+        }
         teller.finish()
         var changes: [StoreChange] = []
         for await change in stream { changes.append(change) }

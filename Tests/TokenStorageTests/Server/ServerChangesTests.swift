@@ -124,6 +124,32 @@ struct ServerChangesTests {
         for changes in streams.withLock(\.self) { #expect(await changes.first { _ in true } == .signedIn(account)) }
     }
 
+    @Test func `who cannot subscribe while the server is away leaves other subscribers waiting`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        var scene = try ServerScene(on: server)
+        try scene.create()
+        scene.options.busyTimeout = .seconds(2)
+        let store = try await scene.openLater()
+        let changes = try await store.changes()
+        server.stop()
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.changes() }
+        #expect(error?.code == .unreachable)
+        #expect(store.changeReader.signal != nil)
+        withExtendedLifetime(changes) {}
+    }
+
+    @Test func `all subscribers of a store that is gone come to an end`() async throws {
+        let scene = try ServerScene()
+        try scene.create()
+        let store = try await scene.openLater()
+        let streams = [try await store.changes(), try await store.changes(about: Fixture.account)]
+        try scene.sql("DROP SCHEMA \(scene.schema) CASCADE")
+        for changes in streams { #expect(await changes.first { $0 != .many } == nil) }
+        await #expect(throws: TokenStoreError.self) { _ = try await store.changes() }
+        try await eventually { store.changeReader.signal == nil }
+    }
+
     @Test func `a server that numbers transactions anew makes everything news`() throws {
         let scene = try ServerScene()
         let store = try scene.createdStore()
