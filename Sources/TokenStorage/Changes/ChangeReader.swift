@@ -70,47 +70,63 @@ final class ChangeReader: Sendable {
 
     private func run<Cursor: RecordCursor>(_ store: TokenStore, _: Cursor.Type, _ signal: any ChangeSignal) {
         var (cursor, accounts, quietLooks) = (Cursor?.none, MarkedAccounts(), 0)
-        while let newcomers = takeNewcomers() {
+        while isWanted(endingUnlessSo: true) {
             var pause: Duration? = .seconds(1)
             do {
-                if !newcomers.isEmpty { try signal.watch() }
-                let (news, known) = try store.read { session in
-                    try session.connection.read { () -> (Cursor.News, [[UInt8]: Account.ID]?) in
-                        let news = try cursor?.news(session) ?? ([], false, Cursor(behindAllOf: session))
-                        let isToLearn = accounts.mayLack && !newcomers.isEmpty
-                        return (news, isToLearn ? try session.accountsByMark() : nil)
-                    }
-                }
-                tell(accounts.changes(news.events, areMany: news.areMany))
-                if let known { accounts.learn(known) }
-                admit(newcomers, before: news.cursor.waiting)
-                cursor = news.cursor
-                if !news.events.isEmpty { quietLooks = 0 }
-                pause = news.cursor.pause(after: quietLooks)
+                let areNew = try look(from: &cursor, naming: &accounts, store, signal)
+                if areNew { quietLooks = 0 }
+                pause = cursor?.pause(after: quietLooks)
             } catch let error as TokenStoreError where [.busy, .unreachable].contains(error.code) {
                 // What is committed meanwhile is told once the store can be read again.
-                for newcomer in newcomers { newcomer.refuse(error) }
             } catch {
                 // A store that cannot be read any more has no changes to tell; reading it again says why.
-                for newcomer in newcomers { newcomer.refuse(error) }
                 finish()
                 cursor = nil
             }
-            let isWanted = state.withLock { !$0.subscribers.isEmpty }
-            quietLooks = signal.wait(isWanted ? pause : .zero) ? 0 : quietLooks + 1
+            quietLooks = signal.wait(isWanted() ? pause : .zero) ? 0 : quietLooks + 1
         }
         signal.end()
     }
 
-    /// Those who want to subscribe; nil if nobody does or has, and then the thread ends.
-    private func takeNewcomers() -> [Newcomer]? {
-        state.withLock { state in
-            guard !state.subscribers.isEmpty || !state.newcomers.isEmpty else {
-                state.signal = nil
-                return nil
-            }
+    /// Tells what has come since the last look, and begins the subscriptions that were asked for before this one.
+    ///
+    /// - Returns: whether there were entries.
+    private func look<Cursor: RecordCursor>(
+        from cursor: inout Cursor?,
+        naming accounts: inout MarkedAccounts,
+        _ store: TokenStore,
+        _ signal: any ChangeSignal
+    ) throws -> Bool {
+        let newcomers = state.withLock { state in
             defer { state.newcomers = [] }
             return state.newcomers
+        }
+        do {
+            if !newcomers.isEmpty { try signal.watch() }
+            let isToLearn = accounts.mayLack && !newcomers.isEmpty
+            let (news, known) = try store.read { [cursor] session in
+                try session.connection.read { () -> (Cursor.News, [[UInt8]: Account.ID]?) in
+                    let news = try cursor?.news(session) ?? ([], false, Cursor(behindAllOf: session))
+                    return (news, isToLearn ? try session.accountsByMark() : nil)
+                }
+            }
+            tell(accounts.changes(news.events, areMany: news.areMany))
+            if let known { accounts.learn(known) }
+            cursor = news.cursor
+            admit(newcomers, before: news.cursor.waiting)
+            return !news.events.isEmpty
+        } catch {
+            for newcomer in newcomers { newcomer.refuse(error) }
+            throw error
+        }
+    }
+
+    /// Whether anybody subscribes, or wants to; where nobody does, the next one begins another thread.
+    private func isWanted(endingUnlessSo: Bool = false) -> Bool {
+        state.withLock { state in
+            let isWanted = !state.subscribers.isEmpty || !state.newcomers.isEmpty
+            if endingUnlessSo, !isWanted { state.signal = nil }
+            return isWanted
         }
     }
 
@@ -202,82 +218,4 @@ protocol RecordCursor: Sendable {
 
     /// When to look again though nothing was heard, after some looks that found nothing; nil: not at all.
     func pause(after quietLooks: Int) -> Duration?
-}
-
-/// The accounts that the record of use is about: one that is gone is in it by its mark alone.
-private struct MarkedAccounts {
-    private var known: [[UInt8]: Account.ID] = [:]
-
-    /// Whether there may be accounts in the store that are not known.
-    private(set) var mayLack = true
-
-    private static let limit = 2 * Int(StoreEvent.limit)
-
-    /// What entries say; `areMany`: entries before them are not known.
-    mutating func changes(_ events: [StoreEvent], areMany: Bool) -> [ChangeTeller.Change] {
-        var changes: [ChangeTeller.Change] = areMany ? [(nil, .many)] : []
-        for event in events {
-            if let mark = event.accountMark, let account = event.account, known.count < Self.limit {
-                known[mark] = account
-            }
-            let account = event.account ?? event.accountMark.flatMap { known[$0] }
-            changes.append((event.id, StoreChange(event, about: account)))
-        }
-        if known.count >= Self.limit || changes.contains(where: { $0.what == .many }) { mayLack = true }
-        return changes
-    }
-
-    mutating func learn(_ accounts: [[UInt8]: Account.ID]) {
-        known.merge(accounts) { _, new in new }
-        if known.count >= Self.limit { known = accounts }
-        // Without a key of marks none is known, and it comes with the next entry about an account.
-        mayLack = accounts.isEmpty
-    }
-}
-
-/// Tells a subscriber what changes.
-struct ChangeTeller: Sendable {
-    /// What the entry of a number says; without one: what entries said that are not known.
-    typealias Change = (entry: Int64?, what: StoreChange)
-
-    private let continuation: AsyncStream<StoreChange>.Continuation
-
-    /// The account that the subscriber asks about; nil: all.
-    private let account: Account.ID?
-
-    /// Entries that were there when the subscription began, and come to count later.
-    var before: Set<Int64> = []
-
-    /// How many changes may wait for a subscriber.
-    private static let limit = 1_000
-
-    /// What a subscriber reads, which keeps the newest changes, and who tells them.
-    static func stream(only account: Account.ID? = nil) -> (AsyncStream<StoreChange>, ChangeTeller) {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: StoreChange.self,
-            bufferingPolicy: .bufferingNewest(limit)
-        )
-        return (stream, ChangeTeller(continuation: continuation, account: account))
-    }
-
-    private init(continuation: AsyncStream<StoreChange>.Continuation, account: Account.ID?) {
-        (self.continuation, self.account) = (continuation, account)
-    }
-
-    func onEnd(_ body: @escaping @Sendable () -> Void) { continuation.onTermination = { _ in body() } }
-
-    func tell(_ changes: [Change]) {
-        for change in changes {
-            if let entry = change.entry, before.contains(entry) { continue }
-            tell(change.what)
-        }
-    }
-
-    func tell(_ change: StoreChange) {
-        if let account, !change.concerns(account) { return }
-        // The oldest one gave way, and what it said is said by one that comes later.
-        if case .dropped = continuation.yield(change) { continuation.yield(.many) }
-    }
-
-    func finish() { continuation.finish() }
 }
