@@ -85,7 +85,6 @@ final class ChangeReader: Sendable {
             }
             quietLooks = signal.wait(isWanted() ? pause : .zero) ? 0 : quietLooks + 1
         }
-        signal.end()
     }
 
     /// Tells what has come since the last look, and begins the subscriptions that were asked for before this one.
@@ -197,9 +196,6 @@ protocol ChangeSignal: AnyObject, Sendable {
     func wait(_ limit: Duration?) -> Bool
 
     func wake()
-
-    /// Has commits wake the thread no more.
-    func end()
 }
 
 /// Up to where the record of use was read.

@@ -99,9 +99,6 @@ final class CommitObserver: ChangeSignal {
     }
     #endif
 
-    /// The descriptors are closed with the last one who knows it.
-    func end() {}
-
     func wake() {
         var byte: UInt8 = 0
         _ = write(pipe.writing, &byte, 1)

@@ -132,8 +132,6 @@ final class ServerSignal: ChangeSignal {
 
     func watch() throws { try connections.subscribe(self) }
 
-    func end() { connections.unsubscribe(self) }
-
     func wake() { semaphore.signal() }
 
     func wait(_ limit: Duration?) -> Bool {

@@ -179,10 +179,6 @@ public final class StoreConnections: Sendable {
         if case .server(let connections) = engine { try connections.subscribe(signal) }
     }
 
-    func unsubscribe(_ signal: ServerSignal) {
-        if case .server(let connections) = engine { connections.unsubscribe(signal) }
-    }
-
     /// Closes the connections for reading that are not in use.
     func closeReaders() {
         if case .file(let connections) = engine { connections.closeReaders() }

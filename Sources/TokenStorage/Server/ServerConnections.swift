@@ -193,8 +193,6 @@ final class ServerConnections: Sendable {
         watch.subscribe(signal, storeID: storeID)
     }
 
-    func unsubscribe(_ signal: ServerSignal) { watch.unsubscribe(signal) }
-
     /// Runs `body` with a connection, for which it waits until `end`.
     private func withSession<Result>(
         until end: ContinuousClock.Instant,

@@ -25,7 +25,7 @@ final class ServerWatch: Sendable {
         var heard: Set<Int64> = []
         var seen: Set<Int64> = []
         /// Wakes the thread that reads changes, if somebody subscribes to them.
-        var signal: ServerSignal?
+        weak var signal: ServerSignal?
         var lookups = 0
     }
 
@@ -102,9 +102,6 @@ final class ServerWatch: Sendable {
         state.withLock { $0.signal = signal }
         start(storeID)
     }
-
-    /// Another signal may have been subscribed since, which stays.
-    func unsubscribe(_ signal: ServerSignal) { state.withLock { if $0.signal === signal { $0.signal = nil } } }
 
     func stop() {
         state.withLock { state in
