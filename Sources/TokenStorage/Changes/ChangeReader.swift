@@ -81,7 +81,7 @@ final class ChangeReader: Sendable {
             } catch {
                 // A store that cannot be read any more has no changes to tell; reading it again says why.
                 finish()
-                cursor = nil
+                (cursor, accounts) = (nil, MarkedAccounts())
             }
             quietLooks = signal.wait(isWanted() ? pause : .zero) ? 0 : quietLooks + 1
         }
@@ -96,16 +96,12 @@ final class ChangeReader: Sendable {
         _ store: TokenStore,
         _ signal: any ChangeSignal
     ) throws -> Bool {
-        let newcomers = state.withLock { state in
-            defer { state.newcomers = [] }
-            return state.newcomers
-        }
+        let newcomers = watchedNewcomers(by: signal)
         do {
-            if !newcomers.isEmpty { try signal.watch() }
-            let isToLearn = accounts.mayLack && !newcomers.isEmpty
-            let (news, known) = try store.read { [cursor] session in
+            let (news, known) = try store.read { session in
                 try session.connection.read { () -> (Cursor.News, [[UInt8]: Account.ID]?) in
-                    let news = try cursor?.news(session) ?? ([], false, Cursor(behindAllOf: session))
+                    let news: Cursor.News = try cursor?.news(session) ?? ([], false, Cursor(behindAllOf: session))
+                    let isToLearn = !newcomers.isEmpty && accounts.mayLack(after: news.events, areMany: news.areMany)
                     return (news, isToLearn ? try session.accountsByMark() : nil)
                 }
             }
@@ -123,6 +119,23 @@ final class ChangeReader: Sendable {
     /// Whether anybody subscribes, or wants to; where nobody does, the next one begins another thread.
     private func isWanted(endingUnlessSo: Bool = false) -> Bool {
         state.withLock { state in
+    /// Those who want to subscribe, once commits wake the thread; where these cannot, only they are refused, and who
+    /// subscribes already is told what the look finds.
+    private func watchedNewcomers(by signal: any ChangeSignal) -> [Newcomer] {
+        let newcomers = state.withLock { state in
+            defer { state.newcomers = [] }
+            return state.newcomers
+        }
+        guard !newcomers.isEmpty else { return [] }
+        do {
+            try signal.watch()
+            return newcomers
+        } catch {
+            for newcomer in newcomers { newcomer.refuse(error) }
+            return []
+        }
+    }
+
             let isWanted = !state.subscribers.isEmpty || !state.newcomers.isEmpty
             if endingUnlessSo, !isWanted { state.signal = nil }
             return isWanted

@@ -70,6 +70,11 @@ struct MarkedAccounts {
         return changes
     }
 
+    /// Whether there may be such accounts after entries that are yet to be told.
+    func mayLack(after events: [StoreEvent], areMany: Bool) -> Bool {
+        mayLack || areMany || events.contains { StoreChange($0, about: $0.account) == .many }
+    }
+
     mutating func learn(_ accounts: [[UInt8]: Account.ID]) {
         known.merge(accounts) { _, new in new }
         if known.count >= Self.limit { known = accounts }

@@ -11,7 +11,7 @@ extension TokenStore {
     ///
     /// All subscriptions of an open store share a thread, which sleeps until the file system wakes it up, or the
     /// server, and reads what was committed; on a file they share an inotify instance too. A program may have as many
-    /// as it serves people.
+    /// as it serves people. When the store can no longer be read, all of them end together.
     ///
     /// - Throws: ``TokenStoreError``: ``TokenStoreError/Code/file`` if the file cannot be watched,
     ///   ``TokenStoreError/Code/storage`` if no thread can be started.

@@ -172,8 +172,7 @@ struct SharedChangesTests {
         options.replacementLookInterval = .zero
         let store = try await TokenStore.open(at: path, options: options)
         var subscribers = [try await store.changes().makeAsyncIterator()]
-        try #require(rename(here, away) == 0)
-        try FileManager.default.copyItem(atPath: away, toPath: here)
+        try replace(here, movingItTo: away)
         subscribers.append(try await store.changes().makeAsyncIterator())
         let other = try await TokenStore.open(at: path, options: options)
         try await other.save(.signIn(), for: ServerScene.request())
@@ -182,6 +181,56 @@ struct SharedChangesTests {
             while told == .many { told = await subscribers[index].next(isolation: nil) }
             #expect(told == .signedIn(Fixture.account))
         }
+    }
+
+    /// Puts a copy of a directory in its place, which is nobody's for as short as can be.
+    private func replace(_ directory: String, movingItTo away: String) throws {
+        let copy = directory + ".copy"
+        try FileManager.default.copyItem(atPath: directory, toPath: copy)
+        try #require(rename(directory, away) == 0)
+        try #require(rename(copy, directory) == 0)
+    }
+
+    @Test(.aboutFiles("a directory takes its place"))
+    func `accounts of which the look that begins a subscription finds many are named to it`() async throws {
+        let fixture = try TestStore()
+        let here = fixture.directory.file("here")
+        let path = StorePath(here + "/tokenstore.db")
+        var options = fixture.options
+        options.replacementLookInterval = .zero
+        let store = try await TokenStore.open(at: path, options: options)
+        // It brings the key of the marks by which accounts that are gone are known.
+        let names: KeyValuePairs<String, JSONValue> = ["client_info": .string(Fixture.clientInfo("v", "t1"))]
+        try await store.save(.signIn(names, without: "id_token"), for: ServerScene.request())
+        let early = try await store.changes()
+        // Nothing wakes the thread when another directory is written to.
+        try replace(here, movingItTo: fixture.directory.file("away"))
+        let other = try await TokenStore.open(at: path, options: options)
+        try other.take(JSONValue.standardCache(.refreshToken("r")).serialized)
+        other.close()
+        var late = try await store.changes().makeAsyncIterator()
+        try await store.removeAccount(Fixture.account)
+        #expect(await next(1, of: &late) == [.signedOut(Fixture.account)])
+        withExtendedLifetime(early) {}
+    }
+
+    @Test(.aboutFiles("a directory has its name no more"))
+    func `who cannot subscribe while the directory is away ends nobody else's subscription`() async throws {
+        let fixture = try TestStore()
+        let (here, away) = (fixture.directory.file("here"), fixture.directory.file("away"))
+        var options = fixture.options
+        // So that what fails is the watch, and no read.
+        options.replacementLookInterval = .seconds(3_600)
+        let store = try await TokenStore.open(at: StorePath(here + "/tokenstore.db"), options: options)
+        // Two connections are open then, one for the thread and one for who subscribes.
+        try store.read { _ in try store.read { _ in } }
+        var changes = try await store.changes().makeAsyncIterator()
+        try #require(rename(here, away) == 0)
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.changes() }
+        #expect(error?.code == .file)
+        try #require(rename(away, here) == 0)
+        try await store.save(.signIn(), for: ServerScene.request())
+        #expect(await next(1, of: &changes) == [.signedIn(Fixture.account)])
     }
 
     @Test func `what was there before a subscription is not told, though it counts later`() async {
