@@ -31,6 +31,9 @@ final class ChangeReader: Sendable {
     var signal: (any ChangeSignal)? { state.withLock(\.signal) }
 
     func subscribe(to store: TokenStore, about account: Account.ID?) throws -> AsyncStream<StoreChange> {
+        // What keeps the caller from reading, as a server that is away, or its own write where the file was replaced,
+        // is met here: the thread that reads for all would wait for it.
+        try store.read { _ in }
         let (stream, teller) = ChangeTeller.stream(only: account)
         let newcomer = Newcomer(teller)
         try state.withLock { state in
@@ -116,9 +119,6 @@ final class ChangeReader: Sendable {
         }
     }
 
-    /// Whether anybody subscribes, or wants to; where nobody does, the next one begins another thread.
-    private func isWanted(endingUnlessSo: Bool = false) -> Bool {
-        state.withLock { state in
     /// Those who want to subscribe, once commits wake the thread; where these cannot, only they are refused, and who
     /// subscribes already is told what the look finds.
     private func watchedNewcomers(by signal: any ChangeSignal) -> [Newcomer] {
@@ -136,6 +136,9 @@ final class ChangeReader: Sendable {
         }
     }
 
+    /// Whether anybody subscribes, or wants to; where nobody does, the next one begins another thread.
+    private func isWanted(endingUnlessSo: Bool = false) -> Bool {
+        state.withLock { state in
             let isWanted = !state.subscribers.isEmpty || !state.newcomers.isEmpty
             if endingUnlessSo, !isWanted { state.signal = nil }
             return isWanted

@@ -30,7 +30,7 @@ final class LockedConnection: @unchecked Sendable {
     }
 
     /// Refuses a call from inside a call that has the session, which would wait for itself.
-    private func refuseItself() throws(TokenStoreError) {
+    func refuseItself() throws(TokenStoreError) {
         if holder.load(ordering: .relaxed) == Self.thread { throw Self.calledFromInside }
     }
 

@@ -224,6 +224,7 @@ final class FileConnections: Sendable {
 
     /// Closes every connection to a file that was replaced, before the new one is opened.
     private func closeEverything() throws {
+        try writer.refuseItself()
         let start = ContinuousClock.now
         while !close() {
             guard ContinuousClock.now - start < options.busyTimeout else {

@@ -233,6 +233,24 @@ struct SharedChangesTests {
         #expect(await next(1, of: &changes) == [.signedIn(Fixture.account)])
     }
 
+    @Test(.aboutFiles("another file takes its place"), arguments: [false, true])
+    func `a subscription from inside a write of a file that was replaced is refused at once`(isRead: Bool) throws {
+        let fixture = try TestStore { $0.replacementLookInterval = .zero }
+        try fixture.signIn(.signIn())
+        let other = try DamagedFile(TestStore.closed(.standardCache()).path.database).bytes()
+        if isRead { _ = try fixture.store.accounts() } else { fixture.store.close() }
+        // What is written to the old file is refused when the closure has returned.
+        expectError(.busy) {
+            try fixture.store.changeTags(of: Fixture.account) { tags in
+                tags["floor"] = "3"
+                expectCode(.invalidArgument) {
+                    try DamagedFile(fixture.path.database).replace(with: other)
+                    _ = try fixture.store.changes()
+                }
+            }
+        }
+    }
+
     @Test func `what was there before a subscription is not told, though it counts later`() async {
         var (stream, teller) = ChangeTeller.stream()
         teller.before = [7]
