@@ -24,6 +24,9 @@ package final class Connection {
     /// The timeline of the server, which begins anew with each promotion of a standby; 0: it tells none.
     package var timeline: Int64 = 0
 
+    /// How the database writes texts, by the server's name for it.
+    package var encoding = "UTF8"
+
     /// What the server knows the session by; nil where the program has not asked.
     package var session: Session?
 

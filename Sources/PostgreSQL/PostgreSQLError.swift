@@ -49,6 +49,8 @@ extension PostgreSQLError {
         package static let address = Code(rawValue: "address")
         /// A server's or a client's certificate that was refused.
         package static let certificate = Code(rawValue: "certificate")
+        /// A text of the database that is not of its encoding.
+        package static let brokenText = Code(rawValue: "broken text")
         /// A row that cannot be deleted, as a table of another schema refers to it.
         package static let referredTo = Code(rawValue: "referred to")
         /// A connection that ended.
@@ -91,6 +93,8 @@ extension PostgreSQLError {
         package static let duplicateTable = Code(rawValue: "42P07")
         package static let failedTransaction = Code(rawValue: "25P02")
         package static let foreignKeyViolation = Code(rawValue: "23503")
+        /// A letter that the database's encoding lacks.
+        package static let untranslatableCharacter = Code(rawValue: "22P05")
         /// One that an operator has set, as of temporary files.
         package static let limitExceeded = Code(rawValue: "53400")
         package static let internalError = Code(rawValue: "XX000")
@@ -120,6 +124,8 @@ extension PostgreSQLError {
     static func meaning(_ sqlState: String, _ text: String) -> Code {
         let code = Code(rawValue: sqlState)
         // Of Citus, whose other machine went away.
+        // The program sends texts that are whole: what it may send in vain is a NUL character.
+        if code == .characterNotInRepertoire, !text.hasSuffix(": 0x00") { return .brokenText }
         if code == .internalError, text.contains("connection marked as essential") { return .connectionFailure }
         return code == .protocolViolation && text.contains("transaction blocks not allowed") ? .statementPooler : code
     }

@@ -243,6 +243,10 @@ struct ConnectionTests {
         }
         let zero = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT ?1", .text("a\u{0}b")) }
         #expect(zero?.code == .characterNotInRepertoire)
+        let broken = #expect(throws: PostgreSQLError.self) {
+            try connection.run(#"SELECT convert_from('\xff', 'UTF8')"#)
+        }
+        #expect(broken?.code == .brokenText)
     }
 
     @Test func `a session has the settings of a store`() throws {

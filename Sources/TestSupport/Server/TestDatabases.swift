@@ -34,4 +34,27 @@ extension TestServer {
         let database = TestCluster.spreads(self) ? "tests" : try databases.next(on: self)
         return try address(database: database, schema: schema)
     }
+
+    /// Makes a database of an encoding, for a store of its own.
+    package func makeDatabase(_ name: String, encoding: String) throws {
+        let settings = "ENCODING '\(encoding)' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+        try connect().execute("CREATE DATABASE \(name) \(settings)")
+    }
+
+    /// Restores a dump of a store in a database of another encoding, which is made.
+    ///
+    /// - Returns: where that is.
+    package func restoreDump(of store: ServerAddress, encoding: String) throws -> ServerAddress {
+        let database = "\(encoding.lowercased())_\(UUID().uuidString.prefix(8).lowercased())"
+        try makeDatabase(database, encoding: encoding)
+        let script = #"""
+            set -o pipefail
+            place=(--host="$1" --port="$2" --username=owner)
+            "$0/pg_dump" "${place[@]}" --schema="$3" "$4" \
+                | "$0/psql" "${place[@]}" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$5"
+            """#
+        let programs = Self.programs ?? ""
+        try Shell.run("/bin/bash", "-c", script, programs, directory, "\(port)", store.schema, store.database, database)
+        return try address(database: database, schema: store.schema)
+    }
 }

@@ -5,7 +5,7 @@ import Sealing
 /// A PostgreSQL server of the tests, in a directory of its own, which ends with the test process at the latest.
 package final class TestServer: Sendable {
     /// The programs of the newest installed server.
-    private static let programs: String? = {
+    static let programs: String? = {
         let manager = FileManager.default
         let debian = (try? manager.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let folders =

@@ -53,7 +53,14 @@ extension StoreConnection {
         for table in SealedTable.all {
             try connection.prepare(table.selection + "LIMIT 0").forEach([]) { _ in false }
         }
-        return try serverTableProblems() + floorProblems() + keyProblems()
+        return try encodingProblems() + serverTableProblems() + floorProblems() + keyProblems()
+    }
+
+    private func encodingProblems() -> [StoreProblem] {
+        guard case .server(let server) = connection.engine, !server.keepsTexts else { return [] }
+        let remedy = Remedy.restoreInUnicode
+        let problem = "it has the encoding \(server.encoding), and letters of people's names need UTF8"
+        return [StoreProblem(location: "database", problem: "\(problem): \(remedy.advice)", remedy: remedy)]
     }
 
     private func keySourceProblems() -> [StoreProblem] {

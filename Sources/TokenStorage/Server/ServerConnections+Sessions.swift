@@ -61,8 +61,10 @@ extension ServerConnections {
         return Connection(.server(connection))
     }
 
-    /// Makes sure that the server behind a connection knows its sessions, that nobody else makes what the program's
-    /// statements would run, and that no other server has taken its place since.
+    /// Makes sure that the server behind a connection knows its sessions, that no other server has taken its place
+    /// since, and that its database keeps every letter that is written.
+    ///
+    /// Who only reads is let in, and gets out what is there.
     func vet(_ connection: PostgreSQL.Connection) throws {
         guard connection.isVetted else {
             connection.close()
@@ -74,6 +76,10 @@ extension ServerConnections {
         guard timelines.isNewest(connection.timeline) else {
             connection.close()
             throw PostgreSQLError(.connectionLost, "another server has taken the place of this one", state: .lost)
+        }
+        guard isInspection || connection.keepsTexts else {
+            connection.close()
+            throw TokenStoreError.unfitEncoding(connection.encoding, at: location, .restoreInUnicode)
         }
     }
 
@@ -103,4 +109,11 @@ extension ServerConnections {
         }
         return header
     }
+}
+
+extension PostgreSQL.Connection {
+    /// Whether the database keeps every letter, and gives it back as it was.
+    ///
+    /// One without an encoding keeps the bytes.
+    var keepsTexts: Bool { encoding == "UTF8" || encoding == "SQL_ASCII" }
 }

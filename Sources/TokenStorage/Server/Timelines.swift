@@ -36,12 +36,11 @@ final class Timelines: Sendable {
             (
                 isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
                 session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5)),
-                keepsReferences: $0.bool(6)
+                keepsReferences: $0.bool(6), encoding: $0.text(7)
             )
         }
-        guard let (isConfigured, timeline, time, spreadsRows, session, keepsReferences) = found, isConfigured else {
-            return
-        }
+        guard let (isConfigured, timeline, time, spreadsRows, session, keepsReferences, encoding) = found, isConfigured
+        else { return }
         guard keepsReferences else {
             throw PostgreSQLError(
                 .setting,
@@ -59,7 +58,7 @@ final class Timelines: Sendable {
         }
         if let start { clock?.learn(time, since: start) }
         if spreadsRows { try connection.spreadRows() }
-        connection.session = session
+        (connection.session, connection.encoding) = (session, encoding)
         (connection.timeline, connection.isVetted) = (timeline, true)
     }
 
@@ -71,7 +70,7 @@ final class Timelines: Sendable {
             to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL, pg_backend_pid(),
             (SELECT (extract(epoch FROM a.backend_start) * 1000000::numeric)::bigint
                 FROM pg_stat_get_activity(pg_backend_pid()) a),
-            current_setting('session_replication_role') <> 'replica'
+            current_setting('session_replication_role') <> 'replica', current_setting('server_encoding')
         """
 
     /// The timeline of the server that answers now; nil where it has not the store `storeID`.

@@ -196,10 +196,7 @@ private struct ServerCreation {
     private func requireUnicode(_ connection: Connection) throws {
         let found = try connection.first("SELECT current_setting('server_encoding')") { $0.text(0) }
         guard let found, found != "UTF8" else { return }
-        throw TokenStoreError.unsupported(
-            "the database of \(location) has the encoding \(found), and letters of people's names need UTF8",
-            .unicodeDatabase
-        ).at(location)
+        throw TokenStoreError.unfitEncoding(found, at: location, .unicodeDatabase)
     }
 
     private func requireCitus(_ connection: Connection) throws {

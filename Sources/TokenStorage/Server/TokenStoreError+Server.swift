@@ -2,11 +2,13 @@ import Database
 import OAuth
 
 extension Remedy {
+    private static let unicode = "CREATE DATABASE NAME ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"
+
     /// Names of people have letters that other encodings lack.
-    static let unicodeDatabase = Remedy(
-        .install,
-        "have one made with CREATE DATABASE NAME ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and name that"
-    )
+    static let unicodeDatabase = Remedy(.install, "have one made with \(unicode), and name that")
+
+    /// Of a database with a store in it, which was restored there.
+    static let restoreInUnicode = Remedy(.restore, "restore a dump of it in one made with \(unicode), and name that")
 
     /// How long a connection may take is for the address to say, which may name other hosts.
     static let allowMoreTimeToConnect = Remedy(
@@ -35,6 +37,14 @@ extension TokenStoreError {
     init(_ error: PostgreSQLError, at location: StoreLocation) {
         self = TokenStoreError(error, on: location).at(location)
         mayHaveHappened = error.code == .notReplicated
+    }
+
+    /// A database of the `encoding` lacks letters of texts, or gives some of them back as others.
+    static func unfitEncoding(_ encoding: String, at location: StoreLocation, _ remedy: Remedy) -> TokenStoreError {
+        unsupported(
+            "the database of \(location) has the encoding \(encoding), and letters of people's names need UTF8",
+            remedy
+        ).at(location)
     }
 
     /// What ended the wait for the end of a transaction whose commit may have happened.
@@ -98,6 +108,10 @@ extension TokenStoreError {
                 )
             case .characterNotInRepertoire:
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
+            case .untranslatableCharacter:
+                .unsupported("the database of \(location) lacks a letter, as its encoding is not UTF8", .restoreInUnicode)
+            case .brokenText:
+                .damaged("a text at \(location) is not in the encoding of its database", .restoreDatabase)
             case .address: .invalidArgument(error.message, .correct("correct the address"))
             case .unsupported: .unsupported(problem, Remedy(.install, "install what is missing"))
             case .undefinedTable, .undefinedColumn:

@@ -121,6 +121,21 @@ struct FleetAnswerTests {
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 
+    @Test(.disabled(if: TestCluster.isWanted, "a dump of a cluster has no rows of accounts"))
+    func `no token is sent whose answer the database may lack letters for`() async throws {
+        let scene = try scene()
+        scene.expire()
+        let address = try #require(scene.store.location.address)
+        let restored = try TestServer.shared.get().restoreDump(of: address, encoding: "LATIN1")
+        let store = TokenStore.deferred(at: StoreLocation(restored), options: scene.store.options)
+        let manager = TokenManager(store: store, clientID: OpenScene.client, transport: Scene.transport)
+        let error = await #expect(throws: TokenStoreError.self) {
+            _ = try await manager.acquireTokenSilently(SilentRequest(account: scene.account, scope: "read"))
+        }
+        #expect(error?.code == .unsupported)
+        #expect(scene.tokenRequestCount == 0)
+    }
+
     @Test(arguments: Trouble.here)
     func `an answer that waits no longer is given back`(trouble: Trouble) async throws {
         let refresh = try await TroubledRefresh(scene(), waiting: .zero)

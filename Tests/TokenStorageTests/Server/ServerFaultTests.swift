@@ -83,7 +83,7 @@ struct ServerFaultTests {
             (.noEncryption, .access), (.passwordFile, .access), (.setting, .invalidArgument),
             (.undefinedTable, .damaged), (.characterNotInRepertoire, .invalidArgument), (.failedTransaction, .storage),
             (.statementPooler, .invalidArgument), (.init(rawValue: "53200"), .unreachable),
-            (.init(rawValue: "58030"), .unreachable),
+            (.init(rawValue: "58030"), .unreachable), (.untranslatableCharacter, .unsupported), (.brokenText, .damaged),
         ] as [(PostgreSQLError.Code, TokenStoreError.Code)]
     )
     func `every failure of the binding has a code of the store and a remedy`(
