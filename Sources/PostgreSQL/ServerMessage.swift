@@ -115,7 +115,7 @@ extension PostgreSQLError {
     var isOfOneHost: Bool {
         switch code {
         case .unreachable, .notConnected, .timedOut, .certificate, .noEncryption, .wrongKindOfServer, .connectionLost,
-            .tooManyConnections:
+            .tooManyConnections, .serializationFailure:
             true
         // It starts or stops, or it is a pooler that has no server behind it.
         default: code.category == "57" || code.category == "08"

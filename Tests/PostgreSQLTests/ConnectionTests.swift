@@ -151,7 +151,8 @@ struct ConnectionTests {
         #expect(limits == ["1h", "15s"])
     }
 
-    @Test func `a server that the program has something against is passed over`() throws {
+    @Test(arguments: [PostgreSQLError.Code.wrongKindOfServer, .serializationFailure])
+    func `a server that the program has something against is passed over`(code: PostgreSQLError.Code) throws {
         let (host, port) = (server.directory, server.port)
         let two = try ServerAddress(
             "postgresql://owner@/tests?host=\(host),\(host)&port=\(port),\(port)",
@@ -164,17 +165,15 @@ struct ConnectionTests {
                 seen.append(connection.serverProcess)
                 return seen.count
             }
-            if count == 1 { throw PostgreSQLError(.wrongKindOfServer, "not this one", state: .lost) }
+            if count == 1 { throw PostgreSQLError(code, "not this one", state: .lost) }
         }
         let connection = try Connection.judged(to: two, options: options)
         #expect(try connection.integer("SELECT pg_backend_pid()") == seen.withLock { $0.last.map(Int64.init) })
         #expect(seen.withLock { $0.count } == 2)
-        options.judge = { _ throws(PostgreSQLError) in
-            throw PostgreSQLError(.wrongKindOfServer, "not this one", state: .lost)
-        }
+        options.judge = { _ throws(PostgreSQLError) in throw PostgreSQLError(code, "not this one", state: .lost) }
         let refused = options
         let error = #expect(throws: PostgreSQLError.self) { _ = try Connection.judged(to: two, options: refused) }
-        #expect(error?.code == .wrongKindOfServer)
+        #expect(error?.code == code)
     }
 
     @Test func `a server that stops at the first question is passed over`() throws {

@@ -76,8 +76,9 @@ package final class TestServer: Sendable {
     }
 
     /// Starts a standby of another: both begin with copies of one directory, so it lacks nothing that the other has.
-    package convenience init(following other: TestServer) throws {
-        try self.init(["primary_conninfo = 'host=\(other.directory) port=\(other.port) user=owner'"], isStandby: true)
+    package convenience init(following other: TestServer, _ own: [String] = []) throws {
+        let place = "primary_conninfo = 'host=\(other.directory) port=\(other.port) user=owner'"
+        try self.init([place] + own, isStandby: true)
     }
 
     deinit { stop() }

@@ -10,6 +10,12 @@ final class ServerConnections: Sendable {
     let isInspection: Bool
     let settings: PostgreSQL.Connection.Options
     private let pool: ConnectionPool
+
+    /// The connections for what a standby gave up, to a server that can be written to.
+    ///
+    /// Nil where the address asks for no standby, or for nothing else.
+    private let primaries: ConnectionPool?
+
     let watch: ServerWatch
     private let janitor: Janitor
 
@@ -40,6 +46,9 @@ final class ServerConnections: Sendable {
         timelines = Timelines(address, clock: options.serverClock)
         settings = Self.settings(options, judging: timelines)
         pool = ConnectionPool(to: address, size: options.poolSize, options: settings)
+        primaries =
+            address.mayBeStandby && !address.isOnlyRead
+            ? ConnectionPool(to: address.forDeciding, size: options.poolSize, options: settings) : nil
         janitor = Janitor(chance: options.janitorChance)
         watch = ServerWatch(of: address, options: options, settings: settings, timelines: timelines, cache: cache)
         watch.onReplacement { [weak self] in self?.forget() }
@@ -75,7 +84,10 @@ final class ServerConnections: Sendable {
         return settings
     }
 
-    /// Runs `body` with a connection; again where the connection was lost, unless the caller `isTold` of rows by then.
+    /// Runs `body` with a connection; again where the connection was lost, or a standby had to give up what was being
+    /// read, unless the caller `isTold` of rows by then.
+    ///
+    /// What a standby gave up once is read from the primary, if that can be had.
     func read<Result: Sendable>(
         isTold: @autoclosure () -> Bool = false,
         _ body: (StoreConnection) throws -> Result
@@ -83,17 +95,23 @@ final class ServerConnections: Sendable {
         let limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
         var waiter: WaitingCallers.Waiter?
+        var (primaries, isGivenUp) = (primaries, false)
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
-                    return try withSession(until: limit, isReading: true, body)
+                    let pool = isGivenUp ? primaries : nil
+                    return try withSession(of: pool, until: limit, isReading: true, body)
+                } catch is NoConnection where isGivenUp && primaries != nil {
+                    primaries = nil
                 } catch let error as NoConnection {
                     try wait(after: error.cause, until: limit, &pauses, &waiter)
+                    isGivenUp = error.cause.code.isRetryable
                 } catch is ReplacedStore where !isTold() && ContinuousClock.now < limit {
                     forget()
                     pauses.next(until: limit)
                 } catch let error as PostgreSQLError where !isTold() {
                     try wait(after: error, until: limit, &pauses, &waiter)
+                    isGivenUp = error.code.isRetryable
                 }
             }
         }
@@ -115,8 +133,8 @@ final class ServerConnections: Sendable {
         _ pauses: inout Pauses,
         _ waiter: inout WaitingCallers.Waiter?
     ) throws {
-        let isThere = error.isOfBusyServer || known.withLock { $0 != nil }
-        guard error.isPassing, isThere, ContinuousClock.now < limit else {
+        let isThere = error.isOfBusyServer || error.code.isRetryable || known.withLock { $0 != nil }
+        guard error.isPassing || error.code.isRetryable, isThere, ContinuousClock.now < limit else {
             throw mayBeRead(error) ? TokenStoreError(onlyReadable: error, at: location) : error
         }
         note(error, for: &waiter)
@@ -177,7 +195,8 @@ final class ServerConnections: Sendable {
     @discardableResult
     func close() -> Bool {
         janitor.finish()
-        return pool.closeIdle()
+        let isUnused = primaries?.closeIdle() ?? true
+        return pool.closeIdle() && isUnused
     }
 
     /// What memory holds of the store; nil where it may not be used, and the server is asked.
@@ -193,15 +212,16 @@ final class ServerConnections: Sendable {
         watch.subscribe(signal, storeID: storeID)
     }
 
-    /// Runs `body` with a connection, for which it waits until `end`.
+    /// Runs `body` with a connection, for which it waits until `end`; one of `others`, where they are given.
     private func withSession<Result>(
+        of others: ConnectionPool? = nil,
         until end: ContinuousClock.Instant,
         isReading: Bool = false,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
         var isBegun = false
         do {
-            return try pool.withConnection(patience: max(.zero, end - .now)) { connection, companion in
+            return try (others ?? pool).withConnection(patience: max(.zero, end - .now)) { connection, companion in
                 try vet(connection)
                 let session = try isReading ? readingSession(connection, &companion) : session(connection)
                 isBegun = true

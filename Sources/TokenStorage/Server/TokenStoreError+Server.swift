@@ -109,7 +109,7 @@ extension TokenStoreError {
             case .characterNotInRepertoire:
                 .invalidArgument("a text has a NUL character, and no store takes it", .correct("leave it out"))
             case .untranslatableCharacter:
-                .unsupported("the database of \(location) lacks a letter, as its encoding is not UTF8", .restoreInUnicode)
+                .unsupported("the database of \(location) lacks a letter, as it is not in UTF8", .restoreInUnicode)
             case .brokenText:
                 .damaged("a text at \(location) is not in the encoding of its database", .restoreDatabase)
             case .address: .invalidArgument(error.message, .correct("correct the address"))
@@ -131,6 +131,11 @@ extension TokenStoreError {
                     "have that constraint dropped"
                 )
             case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
+            case .serializationFailure where location.address?.mayBeStandby == true:
+                .busy(
+                    "a standby of \(location) had to give up what was being read there",
+                    Remedy(.retry, "try again, or name the primary in the address")
+                )
             case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)
             default:
                 .storage(

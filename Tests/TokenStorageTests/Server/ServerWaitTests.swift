@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import OAuth
 import PostgreSQL
@@ -92,6 +93,60 @@ struct ServerWaitTests {
             }
             #expect(start.duration(to: .now) < .seconds(10))
             #expect(error?.remedy?.advice.contains("target_session_attrs=read-write") == true)
+        }
+    }
+
+    @Test(.disabled(if: TestCluster.isWanted, "one server of its own tells as much"), arguments: ["standby", "any"])
+    func `what a standby gives up is read again, at the primary if that may be`(target: String) throws {
+        let primary = try TestServer()
+        let standby = try TestServer(following: primary, ["max_standby_streaming_delay = 0"])
+        defer {
+            primary.stop()
+            standby.stop()
+        }
+        let scene = try ServerScene(on: primary)
+        try scene.create(granting: ServerRoles(application: "trusted"))
+        let writer = try primary.connect()
+        try writer.execute("CREATE TABLE churn (a bigint); INSERT INTO churn SELECT generate_series(1, 100)")
+        let place = "127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)/tests?schema=\(scene.schema)"
+        let location = try StoreLocation("postgresql://trusted@\(place)&target_session_attrs=\(target)")
+        // The standby has the store in a moment.
+        let inspection = try #require(
+            (0..<500).lazy.compactMap { _ in
+                usleep(10_000)
+                return try? TokenStore.inspect(at: location, options: scene.options)
+            }.first
+        )
+        let watcher = try standby.connect("&target_session_attrs=any")
+        let sleepers = watcher.prepare("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        var tries = 0
+        let isStandby: Bool? = try inspection.connections.read { session in
+            tries += 1
+            guard case .server(let server) = session.connection.engine else { return nil }
+            return try server.read {
+                let isStandby = try server.integer("SELECT pg_is_in_recovery()") == 1
+                guard tries == 1 else { return isStandby }
+                let rest = try server.ask("SELECT pg_sleep(600)")
+                try server.flush()
+                while try sleepers.first([], { _ in true }) == nil { usleep(10_000) }
+                // The standby has to do the same, which the statement that runs there could still see.
+                try writer.execute("DELETE FROM churn; VACUUM churn")
+                _ = try rest.rows()
+                return isStandby
+            }
+        }
+        #expect(tries == 2)
+        #expect(isStandby == (target == "standby"))
+    }
+
+    @Test func `a standby that gives up what is read does not say that others write`() throws {
+        let error = PostgreSQLError(.serializationFailure, "canceling statement due to conflict with recovery")
+        for target in ["prefer-standby", "standby", "any"] {
+            let location = try StoreLocation("postgresql://trusted@127.0.0.1/tests?target_session_attrs=\(target)")
+            let told = TokenStoreError(error, at: location)
+            #expect(told.code == .busy)
+            #expect(told.problem.contains("a standby of "), "\(told.problem)")
+            #expect(told.remedy?.advice.contains("name the primary") == true)
         }
     }
 
