@@ -101,7 +101,7 @@ package final class Connection {
         self.address = address
         self.options = options
         settings = Prepared(SessionSettings(address, options).ofTransaction, isKept: false)
-        pipeline = try Connector(address: address, options: options, library: library).connect { _ in }
+        pipeline = try Connector(address: address, options: options, library: library).connect { _ in true }
     }
 
     private init(_ pipeline: Pipeline, to address: ServerAddress, options: Options) {
@@ -119,6 +119,7 @@ package final class Connection {
             let connection = Connection(pipeline, to: address, options: options)
             try judge(connection)
             found = connection
+            return connection.isVetted
         }
         return found ?? Connection(pipeline, to: address, options: options)
     }

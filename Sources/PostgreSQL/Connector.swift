@@ -7,8 +7,12 @@ struct Connector {
     let options: Connection.Options
     let library: Library
 
+    /// Whether the session is the program's own, and not one that a pooler gives to others too; an error for which the
+    /// next host is tried.
+    typealias Judge = (Pipeline) throws(PostgreSQLError) -> Bool
+
     /// Connects to the first host that accepts, of the kind that the address asks for, and that `judge` lets pass.
-    func connect(_ judge: (Pipeline) throws(PostgreSQLError) -> Void) throws(PostgreSQLError) -> Pipeline {
+    func connect(_ judge: Judge) throws(PostgreSQLError) -> Pipeline {
         let hosts = address.hosts.flatMap { host in places(of: host).map { (host, $0) } }
         let tries = address.targets.flatMap { target in
             hosts.indices.map { (number: $0, host: hosts[$0].0, place: hosts[$0].1, target: target) }
@@ -50,7 +54,7 @@ struct Connector {
         at place: String?,
         _ target: ServerAddress.Target,
         within patience: Duration,
-        _ judge: (Pipeline) throws(PostgreSQLError) -> Void
+        _ judge: Judge
     ) throws(PostgreSQLError) -> Pipeline {
         try RevocationList(of: address, for: host)?.requireUsable(by: library)
         guard let handle = start(parameters(host, place, target)) else {
@@ -72,11 +76,10 @@ struct Connector {
             call.pointee.PQfinish(handle)
             throw PostgreSQLError(.unsupported, "libpq does not enter pipeline mode", state: .lost)
         }
-        let isPooled = address.pooler != .none
         let pipeline = Pipeline(handle, to: address, library: library, patience: options.patience)
         do throws(PostgreSQLError) {
-            if !isPooled, call.pointee.PQserverVersion(handle) >= 170_000 { try liftLimit(of: pipeline) }
-            try judge(pipeline)
+            let isOwn = try judge(pipeline) && address.pooler == .none
+            if isOwn, call.pointee.PQserverVersion(handle) >= 170_000 { try liftLimit(of: pipeline) }
         } catch {
             pipeline.close()
             throw error
@@ -86,7 +89,7 @@ struct Connector {
 
     /// Lifts the limit of time that servers from version 17 on have for a transaction.
     ///
-    /// Older ones refuse a session whose start names it. It is sent ahead of the first question, and not waited for.
+    /// Older ones refuse a session whose start names it. It is sent ahead of the next question, and not waited for.
     private func liftLimit(of pipeline: Pipeline) throws(PostgreSQLError) {
         do {
             let setting = Prepared("SET transaction_timeout = 0", isKept: false)

@@ -32,7 +32,8 @@ final class Timelines: Sendable {
 
     private func look(at connection: PostgreSQL.Connection) throws {
         let start = clock?.ownDate
-        let found = try connection.first(Self.server, .text(searchPath)) {
+        // Without a name, which behind a pooler would stay in a session of others.
+        let found = try connection.prepare(Self.server).first([.text(searchPath)]) {
             (
                 isConfigured: $0.bool(0), timeline: $0.integer(1), time: $0.integer(2), spreadsRows: $0.bool(3),
                 session: PostgreSQL.Connection.Session(process: $0.integer(4), start: $0.integer(5)),
@@ -62,7 +63,7 @@ final class Timelines: Sendable {
         (connection.timeline, connection.isVetted) = (timeline, true)
     }
 
-    private static let server: StaticString = """
+    private static let server = """
         SELECT current_setting('plan_cache_mode') = 'force_generic_plan' AND current_setting('search_path') = ?1,
             CASE WHEN pg_is_in_recovery() THEN 0
                 ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,

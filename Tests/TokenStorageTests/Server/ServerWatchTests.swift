@@ -205,14 +205,17 @@ struct ServerPoolerTests {
     func `a pooler that the address does not name is named when the store is opened`(ignored: String) throws {
         let scene = try ServerScene()
         try scene.create()
-        let bouncer = try Bouncer(scene.server, ignoring: ignored)
+        let bouncer = try Bouncer(scene.server, ignoring: ignored, sessions: 1)
         let location = StoreLocation(try bouncer.address("", schema: scene.schema))
-        let error = #expect(throws: TokenStoreError.self) {
-            _ = try TokenStore.open(at: location, options: scene.options)
+        let errors = (0..<2).map { _ in
+            #expect(throws: TokenStoreError.self) { _ = try TokenStore.open(at: location, options: scene.options) }
         }
-        #expect(error?.code == .invalidArgument)
-        let words = (error?.problem ?? "") + (error?.remedy?.advice ?? "")
-        #expect(words.contains("pooler=transaction"))
+        #expect(errors.map(\.?.code) == [.invalidArgument, .invalidArgument])
+        let words = errors.map { ($0?.problem ?? "") + ($0?.remedy?.advice ?? "") }
+        #expect(words[0].contains("pooler=transaction"))
+        #expect(words[0] == words[1])
+        // Nothing stays in the session, which other clients of the pooler get.
+        #expect(try bouncer.connect().integer("SELECT count(*) FROM pg_prepared_statements") == 0)
     }
 
     @Test func `a store behind a pooler serves, refreshes memory and tells changes`() async throws {
