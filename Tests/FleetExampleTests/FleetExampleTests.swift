@@ -169,6 +169,22 @@ struct FleetExampleTests {
         }
     }
 
+    @Test func `the server that the guide makes keeps every letter, whatever the locale`() throws {
+        let guide = Repository.root.appending(path: "Sources/TokenStorage/TokenStorage.docc/Fleet.md")
+        let lines = try String(contentsOf: guide, encoding: .utf8).split(separator: "\n")
+        let making = try #require(lines.first { $0.hasPrefix("initdb ") })
+        let script = """
+            fleet=$(mktemp -d)
+            trap 'rm -rf "$fleet"' EXIT
+            \(making)
+            echo 'SHOW server_encoding' | postgres --single -D "$fleet/data" postgres
+            """
+        // With no locale, as in a container.
+        let run = TestServer.unprivileged + #"env -i PATH="$0:/usr/bin:/bin" /bin/sh -ec "$1""#
+        let said = try Shell.run("/bin/sh", "-c", run, TestServer.programs ?? "", script)
+        #expect(said.contains(#"server_encoding = "UTF8""#), "\(said)")
+    }
+
     @Test(arguments: ["0.0.0.0:8081", "127.0.0.1", "127.0.0.1:0", "example.com:80"])
     func `plain http is for loopback alone`(address: String) throws {
         let names = ["cookie-key", "issuer", "client-id", "api", "scope"]

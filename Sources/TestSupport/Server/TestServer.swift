@@ -5,7 +5,7 @@ import Sealing
 /// A PostgreSQL server of the tests, in a directory of its own, which ends with the test process at the latest.
 package final class TestServer: Sendable {
     /// The programs of the newest installed server.
-    static let programs: String? = {
+    package static let programs: String? = {
         let manager = FileManager.default
         let debian = (try? manager.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let folders =
@@ -219,7 +219,7 @@ extension TestServer {
     private static func newDirectory() -> String { "/tmp/tokenstore-pg-\(UUID().uuidString.prefix(8))" }
 
     /// A server refuses to run as root.
-    private static var unprivileged: String {
+    package static var unprivileged: String {
         geteuid() == 0 ? "exec setpriv --reuid=nobody --regid=nogroup --clear-groups " : "exec "
     }
 
