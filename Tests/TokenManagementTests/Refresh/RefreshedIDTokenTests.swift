@@ -222,8 +222,7 @@ struct RefreshedIDTokenTests {
         _ = try await scene.failure()
         try scene.signIn(refreshToken: nil)
         #expect(try scene.refreshTokens.isEmpty)
-        var summary: AccountSummary?
-        try scene.store.forEachAccount { summary = $0 }
+        let summary = try await scene.store.summary(of: scene.account)
         #expect(summary?.hasRefreshToken == false)
         #expect(summary?.signInState == .signedIn)
         scene.expire()
