@@ -11,7 +11,7 @@ final class HashKeys: Sendable {
     private let claimName: KeyedHash
 
     /// The hashes of the names of claims, which are the same few in every ID token.
-    private let names = LockedValue<[String: [UInt8]]>([:])
+    private let names = LockedValue<[ExactText: [UInt8]]>([:])
     private static let nameLimit = 256
 
     init(of key: DataKey) {
@@ -22,16 +22,17 @@ final class HashKeys: Sendable {
         fingerprint = hash("tokenstore 1 fingerprint")
     }
 
-    var knownNames: [String: [UInt8]] { names.withLock(\.self) }
+    var knownNames: [ExactText: [UInt8]] { names.withLock(\.self) }
 
     /// The 8-byte hash of a claim's name, kept for the next token.
     func claimName(_ name: String) -> [UInt8] {
-        if let known = names.withLock({ $0[name] }) { return known }
+        let key = ExactText(name)
+        if let known = names.withLock({ $0[key] }) { return known }
         var text = name
         let hash = text.withUTF8 { claimName.code(of: UnsafeRawBufferPointer($0), count: 8) }
         names.withLock { names in
             if names.count >= Self.nameLimit { names = [:] }
-            names[name] = hash
+            names[key] = hash
         }
         return hash
     }

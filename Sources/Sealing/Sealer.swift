@@ -111,7 +111,7 @@ extension Sealer {
     }
 
     /// The hashes of names that were asked for before: who wants many takes no lock for each.
-    package var knownClaimNameHashes: [String: [UInt8]] { keys.hashes.knownNames }
+    package var knownClaimNameHashes: [ExactText: [UInt8]] { keys.hashes.knownNames }
 
     /// The 16-byte keyed hash of a claim's name and value, for the blind index.
     package func claimValueHash(name: String, value: String) -> [UInt8] {

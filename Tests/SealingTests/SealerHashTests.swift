@@ -24,6 +24,16 @@ struct SealerHashTests {
         #expect(Set(hashes).count == names.count)
     }
 
+    @Test func `a name has its own hash, whichever spelling of its letters was hashed before`() {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let key = DataKey(id: 1, bytes: bytes)
+        let (one, other) = (Sealer(key: key), Sealer(key: key))
+        let hash = one.claimNameHash(composed)
+        #expect(one.claimNameHash(decomposed) == other.claimNameHash(decomposed))
+        #expect(one.claimNameHash(decomposed) != hash)
+        #expect(one.knownClaimNameHashes.count == 2)
+    }
+
     @Test func `the hash separates the name from the value`() {
         let sealer = Sealer(key: DataKey(id: 1))
         #expect(sealer.claimValueHash(name: "ab", value: "c") != sealer.claimValueHash(name: "a", value: "bc"))

@@ -112,8 +112,7 @@ extension JSONValue.Object: Hashable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 
-    /// By the bytes of their names.
-    private var values: [[UInt8]: JSONValue] { Dictionary(members.map { (Array($0.name.utf8), $0.value) }) { $1 } }
+    private var values: [ExactText: JSONValue] { Dictionary(members.map { (ExactText($0.name), $0.value) }) { $1 } }
 }
 
 extension JSONValue: Hashable {

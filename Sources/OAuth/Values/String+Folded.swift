@@ -30,6 +30,21 @@ extension String {
     }
 }
 
+/// A text as a key, by its bytes: `String` takes two spellings of a letter for one key, and hashes combining marks in
+/// quadratic time.
+package struct ExactText: Hashable, Sendable {
+    private let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.text.hasSameBytes(as: rhs.text) }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension CaseIterable where Self: RawRepresentable<String> {
     /// The case of this name, byte by byte: `init(rawValue:)` compares as `==` does.
     package init?(exactly name: String) {

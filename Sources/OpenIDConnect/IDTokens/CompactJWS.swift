@@ -69,11 +69,9 @@ struct CompactJWS: Sendable {
 
 extension JSONValue.Object {
     /// Whether two members have one name, of which readers take the one or the other.
-    ///
-    /// By its bytes: to hash a text takes quadratic time on combining marks, and this is asked before any signature.
     var repeatsName: Bool {
-        var seen: Set<[UInt8]> = []
-        return !members.allSatisfy { seen.insert(Array($0.name.utf8)).inserted }
+        var seen: Set<ExactText> = []
+        return !members.allSatisfy { seen.insert(ExactText($0.name)).inserted }
     }
 }
 

@@ -17,9 +17,10 @@ struct ClaimIndex {
     ///
     /// Indexing them would rewrite the index on every refresh. A question about one of them is answered by opening the
     /// tokens.
-    static let unindexed: Set<String> = [
+    private static let unindexed = [
         "aio", "at_hash", "auth_time", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rat", "rh", "s_hash", "uti",
     ]
+    private static let unindexedNames = Set(unindexed.map(ExactText.init))
 
     /// Longer paths have no entries: each member's would cost as much as its whole path.
     private static let longestPath = 1_024
@@ -33,12 +34,12 @@ struct ClaimIndex {
 
     /// Whether a name, or the claim that a path leads into, has no entries.
     static func isUnindexed(_ path: String) -> Bool {
-        path.utf8.count > longestPath || unindexed.contains(path)
+        path.utf8.count > longestPath || unindexedNames.contains(ExactText(path))
             || unindexed.contains { path.utf8.starts(with: ($0 + ".").utf8) }
     }
 
     private let sealer: Sealer
-    private let names: [String: [UInt8]]
+    private let names: [ExactText: [UInt8]]
 
     init(_ sealer: Sealer) { (self.sealer, names) = (sealer, sealer.knownClaimNameHashes) }
 
@@ -48,7 +49,7 @@ struct ClaimIndex {
     func entries(of claims: Claims, longest: Int = Self.longestPath) -> [Entry] {
         var entries: [Entry] = []
         for (name, value) in claims.payload.members
-        where name.utf8.count <= longest && !Self.unindexed.contains(name) {
+        where name.utf8.count <= longest && !Self.unindexedNames.contains(ExactText(name)) {
             add(value, at: name, longest, to: &entries)
         }
         entries.sort { $0.isBefore($1) }
@@ -57,7 +58,7 @@ struct ClaimIndex {
         return unique
     }
 
-    func name(_ path: String) -> [UInt8] { names[path] ?? sealer.claimNameHash(path) }
+    func name(_ path: String) -> [UInt8] { names[ExactText(path)] ?? sealer.claimNameHash(path) }
 
     func value(_ path: String, _ value: String) -> [UInt8] { sealer.claimValueHash(name: path, value: value.folded) }
 
