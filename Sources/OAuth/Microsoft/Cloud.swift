@@ -22,34 +22,42 @@ package enum Cloud {
     /// The name under which hosts that share accounts are stored; a host outside the table is its own group.
     package static func group(of host: String) -> String {
         let host = host.folded
-        return groupOfHost[host] ?? host
+        return knownGroup(of: host) ?? host
     }
 
     /// The hosts that share accounts with `host`, and it.
     package static func hosts(with host: String) -> [String] {
         let group = group(of: host)
-        return groups.first { $0[0] == group } ?? [group]
+        return groups.first { $0[0].hasSameBytes(as: group) } ?? [group]
     }
 
     /// Whether `host` signs in Microsoft accounts: a host of the table, or of Azure AD B2C or External ID.
     package static func contains(_ host: String) -> Bool {
         let host = host.folded
-        return groupOfHost[host] != nil || isB2C(host) || isExternalID(host)
+        return knownGroup(of: host) != nil || isB2C(host) || isExternalID(host)
     }
 
     /// Whether `host` signs in people of several tenants: a host of the table, as those of B2C and External ID have
     /// one.
     package static func hasTenants(_ host: String) -> Bool {
         // Nearly every stored account has this name; a look into the table costs twenty times as much.
-        host == groups[0][0] || groupOfHost[host.folded] != nil
+        host.hasSameBytes(as: groups[0][0]) || knownGroup(of: host.folded) != nil
     }
+
+    private static func knownGroup(of host: String) -> String? { mayBeHost(host) ? groupOfHost[host] : nil }
+
+    /// Whether it is as short as a host: to hash or to compare longer texts may take quadratic time.
+    private static func mayBeHost(_ text: String) -> Bool { text.utf8.count <= 253 }
 
     package static func isB2C(_ host: String) -> Bool {
         let host = host.folded
-        return b2cSuffixes.contains { host.hasSuffix($0) }
+        return mayBeHost(host) && b2cSuffixes.contains { host.hasSuffix($0) }
     }
 
-    package static func isExternalID(_ host: String) -> Bool { host.folded.hasSuffix(".ciamlogin.com") }
+    package static func isExternalID(_ host: String) -> Bool {
+        let host = host.folded
+        return mayBeHost(host) && host.hasSuffix(".ciamlogin.com")
+    }
 }
 
 /// Who signed in, as Microsoft's token endpoint says beside the tokens when asked with `client_info=1`.

@@ -4,7 +4,7 @@ import OAuth
 /// subjects may.
 struct EntityIdentity: Equatable {
     private let account: Account.ID
-    private let fields: [String]
+    private let fields: [ExactText]
     private let type: String
     private let variant: TokenVariant?
 
@@ -23,6 +23,6 @@ struct EntityIdentity: Equatable {
             (type, variant) = ("", TokenVariant(of: entity))
         case .idToken, .account, .appMetadata: (type, variant) = ("", nil)
         }
-        fields = names.map { text($0).folded }
+        fields = names.map { ExactText(text($0).folded) }
     }
 }

@@ -126,6 +126,14 @@ struct HostileDocumentTests {
         #expect(scope.intersects(Scope([odd])) && scope.covers(Scope([odd])) && scope == Scope(["READ", odd]))
     }
 
+    @Test func `an entry whose host is many combining marks is rejected`() throws {
+        let odd = "h" + String(repeating: "\u{301}\u{323}", count: 40_000)
+        let fixture = try TestStore()
+        let report = try fixture.take(.cache(refreshTokens: [.refreshToken("r1", ["environment": .string(odd)])]))
+        #expect(report.rejected.map(\.bucket) == ["RefreshToken"])
+        #expect(report.changes == 0)
+    }
+
     @Test(arguments: KeptAsideTests.Removal.allCases.filter { $0 != .remove })
     func `tokens in a bucket of the wrong type go with their account`(removal: KeptAsideTests.Removal) throws {
         let fixture = try TestStore(.cache(accessTokens: [.accessToken("a", "s1")], accounts: [.account()]))
