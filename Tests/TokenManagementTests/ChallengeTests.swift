@@ -124,6 +124,14 @@ struct ChallengeTests {
         #expect(challenge["error"] == "3")
     }
 
+    @Test func `claims of a challenge that are many combining marks are ignored`() throws {
+        let claims = "\u{301}\u{323}".repeated(16_384)
+        let field = #"Bearer error="insufficient_claims", claims="\#(claims)""#
+        let response = HTTPResponse(status: 401, headers: ["www-authenticate": field], body: Secret(""))
+        let challenge = try #require(BearerChallenge(response))
+        #expect(challenge.claims == nil)
+    }
+
     @Test(arguments: ["Bearer error=\"invalid_token\"", "Bearer error=\"insufficient_claims\", claims=\"e30\""])
     func `an API that refuses the new token too is not asked a third time`(challenge: String) async throws {
         try await Self.call(challenge, refusing: .max) { status, headers, _, scene in

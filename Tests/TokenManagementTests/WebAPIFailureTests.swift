@@ -15,7 +15,8 @@ struct WebAPIFailureTests {
 
         func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
             let token = request.headers["authorization"]?.split(separator: " ").last ?? ""
-            return HTTPResponse(status: 403, body: Secret(body.replacing("TOKEN", with: token)))
+            let answer = [UInt8](body.utf8).replacing("TOKEN".utf8, with: token.utf8)
+            return HTTPResponse(status: 403, body: Secret(String(decoding: answer, as: UTF8.self)))
         }
     }
 
@@ -63,6 +64,15 @@ struct WebAPIFailureTests {
             #expect(error.failure?.code == "Bearer [...]")
             let count = try #require(error.failure?.message).count
             #expect((1_000..<1_300).contains(count))
+        }
+    }
+
+    @Test func `an API's words may have many combining marks`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let odd = String(repeating: "\u{301}\u{323}", count: 200_000)
+            let error = try await Self.failure(scene, #"{"error":{"code":"\#(odd)","message":"TOKEN is \#(odd) bad"}}"#)
+            #expect(error.failure?.code == "[...]")
+            #expect(error.failure?.message == "[...] is [...] bad")
         }
     }
 

@@ -116,7 +116,10 @@ struct AuthorizationRequest: Sendable {
 
     /// Whether `issuer` is `pattern`, in which Microsoft's metadata for many tenants has a place for one.
     private static func names(_ issuer: String, _ pattern: String) -> Bool {
-        guard let place = pattern.firstRange(of: "{tenantid}") else { return issuer.hasSameBytes(as: pattern) }
+        // A search takes quadratic time on combining marks.
+        guard pattern.utf8.allSatisfy({ $0 < 0x80 }), let place = pattern.firstRange(of: "{tenantid}") else {
+            return issuer.hasSameBytes(as: pattern)
+        }
         let (before, after) = (pattern[..<place.lowerBound].utf8, pattern[place.upperBound...].utf8)
         let bytes = issuer.utf8
         guard bytes.starts(with: before), bytes.suffix(after.count).elementsEqual(after) else { return false }

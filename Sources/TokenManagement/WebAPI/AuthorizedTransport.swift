@@ -275,8 +275,14 @@ package struct BearerChallenge {
 
     /// The claims travel as JSON in base64, of either alphabet; any other value is ignored.
     private static func claims(_ text: String) -> JSONValue? {
-        let encoded = text.replacing("+", with: "-").replacing("/", with: "_")
-        guard let bytes = Base64URL.decode(encoded.utf8) else { return try? JSONValue(parsing: text) }
+        let encoded = text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        guard let bytes = Base64URL.decode(encoded) else { return try? JSONValue(parsing: text) }
         return bytes.withUnsafeBytes { try? JSONValue(parsing: $0) }
     }
 }

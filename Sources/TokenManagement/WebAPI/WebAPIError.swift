@@ -67,10 +67,11 @@ public struct WebAPIError: CodedError, Hashable {
 
         private static func shown(_ value: JSONValue?, without token: Secret) -> String? {
             guard let text = value?.text, !text.isEmpty else { return nil }
-            // A token that is no JWT may be as short as a word.
-            let rest = text.replacing(token.reveal(), with: "[...]")
-            let words = rest.split(separator: " ", omittingEmptySubsequences: false)
-            let shown = words.map { $0.utf8.count > longestWord ? "[...]" : String($0) }
+            // A token that is no JWT may be as short as a word. Over the bytes: a search for characters takes quadratic
+            // time on combining marks.
+            let rest = token.withUnsafeBytes { [UInt8](text.utf8).replacing($0, with: "[...]".utf8) }
+            let words = rest.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            let shown = words.map { $0.count > longestWord ? "[...]" : String(decoding: $0, as: UTF8.self) }
             return shown.joined(separator: " ").boundedSentence
         }
     }
