@@ -44,7 +44,8 @@ extension AcquisitionError {
                 events: []
             )
         case "unusable": self = .refusedWithoutReason(status: status)
-        case "unpublishedKey": self = .unpublishedKey(for: .seconds(throttle.expiresAt - now), isThrottled: true)
+        case "unpublishedKey":
+            self = .unpublishedKey(for: .seconds(throttle.expiresAt.seconds(since: now)), isThrottled: true)
         default:
             let error = IssuerUnavailable(
                 status: status,

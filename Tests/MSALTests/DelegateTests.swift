@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import IssuerSupport
 import LocalIdentityProvider
 import MSAL
@@ -187,13 +188,18 @@ struct DelegateTests {
             )
             let interceptor = Interceptor(answers: answers)
             configuration.requestInterceptor = interceptor
-            let app = try Surroundings.$current.withValue(scene.surroundings) {
+            let transport = RecordingTransport()
+            var surroundings = scene.surroundings
+            surroundings.transport = transport
+            let app = try Surroundings.$current.withValue(surroundings) {
                 try MSALNativeAuthPublicClientApplication(nativeAuthConfiguration: configuration)
             }
             let parameters = SignInParameters(username: NativeScene.ana, password: NativeScene.anasPassword)
             _ = try await app.native.signIn(parameters).account
             #expect(interceptor.asked.withLock(\.self).allSatisfy { $0.hasPrefix(scene.provider.baseURL) })
             #expect(interceptor.asked.withLock(\.self).count == 3)
+            let sent = transport.requests.compactMap { $0.headers["x-test"] }
+            #expect(sent == Array(repeating: "1", count: answers > 0 ? 3 : 0))
         }
     }
 

@@ -131,11 +131,15 @@ struct ListenerTests {
         let pendingRedirect = PendingRedirect(state: Secret("s"))
         let answer = AuthorizationResponse("state=s&code=c".utf8)
         #expect(pendingRedirect.reserve(for: answer) == .taken)
-        // What ends the waiting, as the time limit does, finds it taken.
         #expect(!pendingRedirect.cancel())
+        let waiting = Task { try await pendingRedirect.answer(within: .zero) }
+        // By the time limit of one that waits for longer, that of the other has passed.
+        await #expect(throws: SignInError.timedOut) {
+            try await PendingRedirect(state: Secret("other")).answer(within: .milliseconds(50))
+        }
         #expect(pendingRedirect.outcome == nil)
         pendingRedirect.deliver(answer)
-        #expect(try await pendingRedirect.answer(within: .zero)["code"] == Secret("c"))
+        #expect(try await waiting.value["code"] == Secret("c"))
     }
 
     @Test func `a port that another program has of the second family is in use`() async throws {

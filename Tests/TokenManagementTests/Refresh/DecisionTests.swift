@@ -46,10 +46,11 @@ struct DecisionTests {
 
     @Test(arguments: [Int64.min, .max])
     func `a refresh that began beyond any calendar keeps no other one waiting`(start: Int64) async throws {
-        try await Scene.open { (scene: Scene) async throws in
+        // With a token that is still good to use, a refresh that began a moment ago is not begun again.
+        try await Scene.open(answering: .init(refreshIn: .seconds(1_800))) { (scene: Scene) async throws in
             _ = try scene.store.beginRefresh(with: #require(scene.refreshTokens.first))
             try scene.store.withWriter { try $0.update("refresh_attempt", set: "started_at = \(start)") }
-            scene.expire()
+            scene.clock.advance(by: 1_801)
             #expect(try await scene.manager().acquireTokenSilently(scene.request()).source == .refresh)
         }
     }

@@ -6,8 +6,9 @@ import OpenIDConnect
 import TestSupport
 import TestTraits
 import Testing
-import TokenManagement
 import TokenStorage
+
+@testable import TokenManagement
 
 /// What is not asked again so soon, by any process.
 @Suite(.onBothEngines)
@@ -54,6 +55,12 @@ struct ThrottlingTests {
         scene.issuer.publish()
         scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
         #expect(try await scene.acquire().source == .refresh)
+    }
+
+    @Test(arguments: ["unavailable", "unpublishedKey"])
+    func `a wait that a store has until beyond any calendar is the longest there is`(kind: String) {
+        let throttle = Throttle(beganAt: 0, expiresAt: .max, failure: JSONValue.Object([("kind", .string(kind))]))
+        #expect(AcquisitionError(throttle, now: -1).retryAfter == .seconds(Int64.max))
     }
 
     @Test func `a sign-in ends the wait that an issuer's metadata asked for`() async throws {
