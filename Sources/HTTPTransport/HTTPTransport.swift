@@ -2,9 +2,12 @@ public import OAuth
 
 /// A way to send one HTTP request and read its whole answer.
 ///
+/// A file that imports HTTPTypes, Hummingbird or Vapor as well names the types of this library by
+/// `import struct HTTPTransport.HTTPRequest` and the like.
+///
 /// ```swift
 /// struct PlainTransport: HTTPTransport {
-///     func send(_ request: Request, limits: Limits) async throws -> Response {
+///     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse {
 ///         try await AsyncHTTPTransport().send(request, limits: limits)
 ///     }
 /// }
@@ -19,19 +22,6 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: ``HTTPTransportError`` if no complete answer arrives within `limits`, `CancellationError` if the
     ///   task is cancelled.
     func send(_ request: HTTPRequest, limits: HTTPLimits) async throws -> HTTPResponse
-}
-
-/// The same types by names that also work in a file whose other imports, as HTTPTypes or Hummingbird, have an
-/// `HTTPRequest` too: `HTTPTransport.Request`, or `Request` in a transport.
-extension HTTPTransport {
-    /// A request to send.
-    public typealias Request = HTTPRequest
-    /// A whole answer.
-    public typealias Response = HTTPResponse
-    /// The header fields of a message.
-    public typealias Headers = HTTPHeaders
-    /// How long a request may take, and how large its answer may be.
-    public typealias Limits = HTTPLimits
 }
 
 /// A request to send.

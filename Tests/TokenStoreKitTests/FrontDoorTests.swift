@@ -15,12 +15,6 @@ struct FrontDoorTests {
         try String(contentsOf: folder.appending(path: file), encoding: .utf8)
     }
 
-    @Test func `a transport of an app's own can be written beside another library's HTTP types`() async throws {
-        let request = HTTPTransport.Request("GET", "https://api.example.com", headers: ["accept": "text/plain"])
-        let response = try await OwnTransport().send(request, limits: .webAPI)
-        #expect(response.headers["accept"] == "text/plain")
-    }
-
     @Test func `the library example of the README is the one that compiles here`() throws {
         #expect(try text("README.md").contains("```swift\n" + code("ReadmeExample.swift") + "```"))
     }
@@ -64,16 +58,5 @@ struct FrontDoorTests {
         #expect(await user.session == nil)
         #expect(try await user.tasks() == nil)
         #expect(try await application.sessions().isEmpty)
-    }
-}
-
-/// As HTTPTypes and Hummingbird have them.
-private struct HTTPRequest {}
-private struct HTTPResponse {}
-private struct HTTPHeaders {}
-
-private struct OwnTransport: HTTPTransport {
-    func send(_ request: Request, limits: Limits) async throws -> Response {
-        Response(status: 200, headers: Headers(request.headers.fields))
     }
 }
