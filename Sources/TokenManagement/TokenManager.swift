@@ -93,7 +93,7 @@ public final class TokenManager: Sendable {
             let patience = request.patience(hasStandIn: fallback != nil)
             let result = try await limited(shared.result(within: patience), request)
             // Judged for each caller, as those who share a refresh may differ in what they can do without.
-            if request.requiresAllScopes, !result.declinedScope.matchesNothing {
+            if request.requiresAllScopes, !result.declinedScope.isEmpty {
                 throw AcquisitionError.declinedScopes(result)
             }
             try request.requireType(of: result)

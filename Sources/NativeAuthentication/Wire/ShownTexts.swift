@@ -35,7 +35,7 @@ extension FormParameters {
 
     private func redacting(_ value: JSONValue, of name: String) -> JSONValue {
         switch value {
-        case .string(let text) where name.isOne(of: ["scope"]): .string(redacting(Scope(text)).text)
+        case .string(let text) where name.hasSameBytes(as: "scope"): .string(redacting(Scope(text)).text)
         case .string(let text) where name.isOne(of: Self.returnedMembers): .string(redactingName(text))
         case .string(let text) where name.isOne(of: Self.namingMembers): .string(redactingAllButWords(text))
         case .string(let text): .string(redacting(text))

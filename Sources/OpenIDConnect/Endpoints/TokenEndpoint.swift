@@ -223,7 +223,8 @@ extension TokenResponse {
 
     /// How an access token is used is known of these alone (RFC 6749 §7.1).
     private static func isKnown(type: String) -> Bool {
-        ["bearer", "dpop"].contains { $0.hasSameBytes(as: type.lowercased()) }
+        let lowered = type.lowercased()
+        return ["bearer", "dpop"].contains { $0.hasSameBytes(as: lowered) }
     }
 
     /// The response without the secrets of a form in what is shown, logged and kept in the clear.

@@ -74,7 +74,7 @@ public final class PublicClientApplication: Sendable {
     func save(_ tokens: SignedInTokens, requiringAllScopes: Bool) async throws -> AuthenticationResult {
         let stored = try await OperationSpan.run(.save) { _ in try await store.save(tokens) }
         let result = stored.limited(to: configuration.tokenOptions.maximumSessionAge, now: store.options.now())
-        guard !requiringAllScopes || result.declinedScope.matchesNothing else {
+        guard !requiringAllScopes || result.declinedScope.isEmpty else {
             throw SignInError.declinedScopes(result.declinedScope)
         }
         return result

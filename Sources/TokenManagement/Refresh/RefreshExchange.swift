@@ -266,7 +266,7 @@ struct RefreshScope {
             sent = Scope(asked.tokens + ["openid", "profile", "offline_access"]).text
             return
         }
-        guard let granted = token.scope, !granted.tokens.isEmpty else {
+        guard let granted = token.scope, !granted.isEmpty else {
             expected = asked
             sent = nil
             return

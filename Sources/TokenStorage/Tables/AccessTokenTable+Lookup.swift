@@ -212,7 +212,7 @@ struct AccessTokenCandidate {
 
     /// Whether the issuer gave all of `scope`, by other names: `.default` is never granted by its own.
     private static func isGranted(_ row: Row, _ scope: String) -> Bool {
-        Scope(scope).missing(from: Scope(row.text(AccessTokenColumn.target))).matchesNothing
+        Scope(scope).missing(from: Scope(row.text(AccessTokenColumn.target))).isEmpty
     }
 
     /// Whether this one is the better answer.

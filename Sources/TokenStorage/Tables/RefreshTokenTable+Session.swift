@@ -10,7 +10,7 @@ extension RefreshTokenRow {
     /// What was asked for at the sign-in, and not granted.
     var declinedScope: Scope {
         get { Self.declinedScope(in: extra) }
-        set { extra[Self.declined] = newValue.tokens.isEmpty ? nil : .string(newValue.sortedText) }
+        set { extra[Self.declined] = newValue.isEmpty ? nil : .string(newValue.sortedText) }
     }
 }
 

@@ -129,7 +129,7 @@ extension TokenStore: UsableTokenReading {
 extension TokenQuery {
     func requireScope() throws(TokenStoreError) {
         // Microsoft's access tokens are each for one API, which OpenID's scopes do not name.
-        guard !scope.matchesNothing || account.hasIssuer && !scope.tokens.isEmpty else {
+        guard !scope.matchesNothing || account.hasIssuer && !scope.isEmpty else {
             throw .invalidArgument("no scope of an API was asked for", .correct("name at least one"))
         }
     }
@@ -139,7 +139,7 @@ extension StoreReading {
     /// The scope that the account has signed in to `client` for, as far as its tokens tell.
     package func sessionScope(of account: Account.ID, client: String) throws -> Scope? {
         let granted = try refreshTokens(of: account, client: client).lazy.compactMap(\.scope)
-        if let scope = granted.first(where: { !$0.tokens.isEmpty }) { return scope }
+        if let scope = granted.first(where: { !$0.isEmpty }) { return scope }
         let query = TokenQuery(account: account, clientID: client, scope: Scope([]))
         return try newestAccessToken(for: query)?.token.scope
     }

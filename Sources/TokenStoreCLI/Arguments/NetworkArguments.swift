@@ -91,7 +91,7 @@ extension Scope {
 
     /// Throws if an argument names no scope, as a variable that is not set: the token would be for another API.
     static func requireScopes(in arguments: [String]) throws {
-        guard arguments.allSatisfy({ !Scope(arguments: [$0]).tokens.isEmpty }) else {
+        guard arguments.allSatisfy({ !Scope(arguments: [$0]).isEmpty }) else {
             throw ValidationError("--scope is empty", hint: "give a scope, or leave it out")
         }
     }

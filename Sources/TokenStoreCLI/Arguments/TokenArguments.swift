@@ -93,10 +93,10 @@ struct TokenArguments: ParsableArguments {
         in store: some StoreReading,
         timeout: Double
     ) throws -> SilentRequest {
-        var scope = try scopes.tokens.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
+        var scope = try scopes.isEmpty ? store.sessionScope(of: account.id, client: client) : scopes
         // The least that an ID token is asked for with.
-        if idToken, scope?.tokens.isEmpty != false { scope = Scope("openid") }
-        guard let scope, !scope.tokens.isEmpty else {
+        if idToken, scope?.isEmpty != false { scope = Scope("openid") }
+        guard let scope, !scope.isEmpty else {
             throw CommandFailure(.usage, "the scope of the sign-in is not known", "give one with --scope")
         }
         guard !scope.matchesNothing || account.id.hasIssuer || idToken else {

@@ -84,7 +84,7 @@ extension Console {
     ) throws {
         let (account, pendingReason) = (outcome.account, outcome.pendingReason)
         if let pendingReason { notePending(pendingReason, at: store.location) }
-        if !outcome.declinedScope.matchesNothing { warn("the issuer did not grant \(outcome.declinedScope.text)") }
+        if !outcome.declinedScope.isEmpty { warn("the issuer did not grant \(outcome.declinedScope.text)") }
         let stored = pendingReason == nil ? try store.summary(of: account.id) : nil
         let summary = stored ?? AccountSummary(unstored: account, client: client, at: Date())
         try AccountReport(account: account, summary: summary, pendingReason: pendingReason)

@@ -36,7 +36,7 @@ struct ProposedCommand {
         if let issuer = authority.issuer { add("--issuer", issuer) } else { add("--authority", authority.url) }
         add("--client-id", client)
         add("--login-hint", loginHint)
-        add("--scope", scope.tokens.isEmpty ? nil : scope.text)
+        add("--scope", scope.isEmpty ? nil : scope.text)
     }
 
     /// Adds what a sign-in on any device asks for besides the scope.

@@ -126,7 +126,7 @@ struct NativeRun {
         command.add("--authority", application.configuration.authority.url)
         command.add("--client-id", application.configuration.clientID)
         command.add("--username", username)
-        command.add("--scope", scope.tokens.isEmpty ? nil : scope.text)
+        command.add("--scope", scope.isEmpty ? nil : scope.text)
         command.add("--ca-file", network.caFile)
         command.add(arguments)
         return command.text
