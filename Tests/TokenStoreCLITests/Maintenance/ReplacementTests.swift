@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -61,15 +62,27 @@ struct ReplacementTests {
         let scratch = try ScratchDirectory()
         let input = Data(try CachedUser.cache([.ivo]).utf8)
         let fault = "renameat2:delay_enter=6000000"
-        let isOver = DispatchSemaphore(value: 0)
-        DispatchQueue(label: "other").async {
-            while !FileManager.default.fileExists(atPath: scratch.store + ".new") { usleep(2_000) }
+        let isCommandOver = Atomic(false)
+        let written = Mutex<Result<Void, any Error>?>(nil)
+        let other = DispatchGroup()
+        DispatchQueue(label: "other").async(group: other) {
+            while !FileManager.default.fileExists(atPath: scratch.store + ".new") {
+                if isCommandOver.load(ordering: .relaxed) { return }
+                usleep(2_000)
+            }
             usleep(300_000)
-            try? Data("another's".utf8).write(to: URL(filePath: scratch.store))
-            isOver.signal()
+            let result = Result {
+                try Data("another's".utf8).write(to: URL(filePath: scratch.store), options: .withoutOverwriting)
+            }
+            written.withLock { $0 = result }
         }
-        let outcome = try Tracer.run(["import"], injecting: fault, into: "renameat2", in: scratch, input: input)
-        isOver.wait()
+        let run = Result {
+            try Tracer.run(["import"], injecting: fault, into: "renameat2", in: scratch, input: input)
+        }
+        isCommandOver.store(true, ordering: .relaxed)
+        other.wait()
+        let outcome = try run.get()
+        try #require(written.withLock(\.self), "no new store was made: \(outcome.error)").get()
         #expect(outcome.status == 5, "\(outcome.error)")
         #expect(try String(contentsOfFile: scratch.store, encoding: .utf8) == "another's")
     }
