@@ -108,7 +108,7 @@ extension HintTests {
         .init(
             filled + lostButTheLog,
             "tokenstore check --repair --yes",
-            6,
+            1,
             "restore a copy, or start anew with 'tokenstore purge --all'",
             then: "eval \"$HINT\" --yes && tokenstore import cache.json"
         ),
