@@ -166,7 +166,7 @@ private struct ServerCreation {
 
     /// Deletes data keys that the key source of the store does not open any more, where nothing was sealed under them.
     ///
-    /// Only a file that is gone or holds another key is known to be lost; any other source may answer elsewhere.
+    /// Only a file that is gone or holds another key is taken for lost; any other source may answer elsewhere.
     ///
     /// - Returns: whether they were deleted.
     private func takeLostKeys(_ connection: Connection, _ header: StoreHeader) throws -> Bool {
@@ -185,6 +185,10 @@ private struct ServerCreation {
                 try connection.execute("LOCK TABLE data_key IN EXCLUSIVE MODE")
                 try connection.execute("LOCK TABLE account IN EXCLUSIVE MODE")
                 guard try connection.holdsNothingSealed(), try connection.accountCount() == 0 else { return false }
+                // Other machines may have the key, by which they are told the new place.
+                guard try !session.isMoved() else {
+                    throw TokenStoreError.unprovedMove(from: location, error.problem)
+                }
                 try connection.forgetMoves()
                 try connection.deleteDataKeys()
                 return true

@@ -150,7 +150,7 @@ extension Connection {
     }
 
     /// Forgets, in the transaction that takes the data keys of such a store or makes new ones, that it was moved away:
-    /// no key proves it any more.
+    /// no key proves it any more, and an entry without proof would be taken for a planted one.
     func forgetMoves() throws {
         guard isServer else { return }
         try execute("DELETE FROM event WHERE kind = 'move'")
