@@ -257,8 +257,10 @@ package struct StoreFiles {
         guard let status = FileStatus(log), status.kind == .regular, status.owner == geteuid() else { return false }
         guard let signs = FileSigns(of: log, keyID: keyID), signs.isLog else { return false }
         if signs.hasOwnPage || signs.tellsProgram { return signs.hasOwnPage }
-        // Any program may have an empty lock file; beside our key it is ours.
-        return keyID != nil && FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
+        // Any program may have an empty lock file; beside our key it is ours. So is what has the name of a copy's log
+        // beside our database: a restore kept it.
+        guard keyID != nil || log != path.log && showsOwnDatabase else { return false }
+        return FileStatus(path.lock).map { $0.kind == .regular && $0.size == 0 } ?? false
     }
 
     // MARK: - Erasing

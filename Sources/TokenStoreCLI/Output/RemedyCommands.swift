@@ -60,7 +60,9 @@ extension Remedy {
 
     /// A log that is left would keep a backup from the place of the store.
     private static func settingAside(_ file: String) -> String {
-        let names = [file] + (StorePath(file).hasLog ? [StorePath(file).log] : [])
+        let log = StorePath(file).hasLog ? [StorePath(file).log] : []
+        // The log may be all that is left.
+        let names = FileStatus.isAbsent(file) && !log.isEmpty ? log : [file] + log
         let moves = names.map { "mv \($0.shellWord) \(($0 + ".aside").shellWord)" }.joined(separator: " && ")
         return "name the store with --store, or, if this was it, move it away with '\(moves)' and restore a backup "
             + "with 'tokenstore restore FILE'"

@@ -49,7 +49,8 @@ struct UnrecognizedFileTests {
         try expectRestored(fixture, backup)
     }
 
-    @Test func `a backup takes the place of a store of which only the log is left, and the log is kept`() throws {
+    /// A store of which only the log is left, and its backup.
+    private func lostButTheLog() throws -> (TestStore, backup: String, log: Data) {
         let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
         let (backup, path) = (fixture.directory.file("backup"), fixture.path)
         _ = try fixture.store.backUp(to: backup)
@@ -60,6 +61,12 @@ struct UnrecognizedFileTests {
         for file in [path.database, path.log, path.sharedMemory] { unlink(file) }
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         try #require(FileManager.default.createFile(atPath: path.log, contents: log, attributes: attributes))
+        return (fixture, backup, log)
+    }
+
+    @Test func `a backup takes the place of a store of which only the log is left, and the log is kept`() throws {
+        let (fixture, backup, log) = try lostButTheLog()
+        let path = fixture.path
         let error = expectError(.damaged) { _ = try TokenStore.repair(at: path, options: fixture.options) }
         #expect(error?.remedy?.code == .startAnew)
         let kept = try #require(TokenStore.restore(from: backup, to: path, options: fixture.options).keptCopy)
@@ -67,6 +74,17 @@ struct UnrecognizedFileTests {
         #expect(FileManager.default.contents(atPath: kept) == log)
         #expect(try fixture.another().accounts().count == 1)
         #expect(try TokenStore.inspect(at: path, options: fixture.options)?.check() == [])
+        #expect(try TokenStore.removeCopies(at: path, options: fixture.options).removed == [kept])
+        #expect(FileStatus.isAbsent(kept))
+    }
+
+    @Test func `the log that a restore kept is removed with the copies wherever the key is`() throws {
+        let (fixture, backup, log) = try lostButTheLog()
+        let path = fixture.path
+        let kept = try #require(TokenStore.restore(from: backup, to: path, options: fixture.options).keptCopy)
+        // No page in it names the program, and the key is in no file beside it.
+        try (log.prefix(32) + Data(count: 100)).write(to: URL(filePath: kept))
+        try FileManager.default.removeItem(atPath: path.directory + "/key")
         #expect(try TokenStore.removeCopies(at: path, options: fixture.options).removed == [kept])
         #expect(FileStatus.isAbsent(kept))
     }
