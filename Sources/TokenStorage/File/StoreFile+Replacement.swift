@@ -1,5 +1,6 @@
 import Database
 import OAuth
+import Sealing
 
 #if canImport(Glibc)
 import Glibc
@@ -44,16 +45,22 @@ extension StoreFile {
             return nil
         }
         let kept = nameOfCopy(reason, at: seconds) + "-wal"
-        // It would be played into the new database, whose readers would take its index for theirs.
-        guard rename(path.log, kept) == 0 else { throw Self.failure("renamed", path.log) }
         do {
+            // That of a database which has come back is in use.
+            guard FileStatus.isAbsent(path.database) else { throw databaseInTheWay }
+            // It would be played into the new database, whose readers would take its index for theirs.
+            guard rename(path.log, kept) == 0 else { throw Self.failure("renamed", path.log) }
             guard unlink(path.sharedMemory) == 0 || errno == ENOENT else {
                 throw Self.failure("removed", path.sharedMemory)
             }
             try takeName()
         } catch {
+            remove(path.unfinished)
+            guard FileStatus(kept) != nil else { throw error }
             // Not beside a database that another program has just put there.
-            if FileStatus.isAbsent(path.database) { rename(kept, path.log) }
+            guard FileStatus.isAbsent(path.database), renameExclusively(kept, to: path.log) else {
+                throw TokenStoreError.busy("\(databaseInTheWay.problem); the log that was there is \(kept)", .retry)
+            }
             throw error
         }
         return kept

@@ -58,9 +58,13 @@ struct StoreFile {
         guard renameExclusively(path.unfinished, to: path.database) else {
             guard errno == EEXIST else { throw Self.failure("created", path.database) }
             remove(path.unfinished)
-            throw TokenStoreError.busy("another program has just put a file at \(path.database)", .retry)
+            throw databaseInTheWay
         }
         try synchronize(path.directory)
+    }
+
+    var databaseInTheWay: TokenStoreError {
+        .busy("another program has just put a file at \(path.database)", .retry)
     }
 
     /// Makes a whole database with the right settings, on disk, under another name.

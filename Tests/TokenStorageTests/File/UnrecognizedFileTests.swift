@@ -89,6 +89,21 @@ struct UnrecognizedFileTests {
         #expect(FileStatus.isAbsent(kept))
     }
 
+    @Test func `a restore leaves the log of a database that came back meanwhile`() throws {
+        let (fixture, backup, log) = try lostButTheLog()
+        let path = fixture.path
+        let error = expectError(.busy) {
+            _ = try TokenStore.restore(from: backup, to: path, options: fixture.options) { _ in
+                try Data("another".utf8).write(to: URL(filePath: path.database))
+            }
+        }
+        #expect(error?.problem == "another program has just put a file at \(path.database)")
+        #expect(FileManager.default.contents(atPath: path.log) == log)
+        #expect(FileStatus.isAbsent(path.unfinished))
+        #expect(FileManager.default.contents(atPath: path.database) == Data("another".utf8))
+        #expect(try TokenStore.removeCopies(at: path, options: fixture.options) == StoreCopies(removed: [], kept: []))
+    }
+
     @Test func `a file that shows no more than that it was a store is replaced by a backup`() throws {
         let (fixture, backup) = try damaged(0o600) { $0.removeSubrange(72...) }
         let error = expectError(.damaged) { _ = try TokenStore.open(at: fixture.path, options: fixture.options) }
