@@ -13,6 +13,9 @@ package struct StoreRestore: Sendable {
     /// The accounts of the store that is replaced, and how many there are; nil if there is no store.
     package let replaced: (names: [String], count: Int)?
 
+    /// The log that is left of a store whose database is missing, which is kept under another name; nil if there is none.
+    package let orphanedLog: String?
+
     /// The copy that was kept of the store that was replaced, or the log that was left of one that is missing.
     package fileprivate(set) var keptCopy: String?
 }
@@ -78,7 +81,8 @@ private struct Restoration {
             let plan = StoreRestore(
                 backup: try StoreBackup(backup.connection, at: source, orElse: options.keySource),
                 accounts: try backup.connection.accountNames(limit: names),
-                replaced: try replaced()
+                replaced: try replaced(),
+                orphanedLog: FileStatus.isAbsent(path.database) && path.hasLog ? path.log : nil
             )
             try backup.requireCurrent()
             return plan

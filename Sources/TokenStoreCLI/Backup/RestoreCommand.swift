@@ -115,6 +115,9 @@ private struct RestoreReport {
             let old = Self.named(replaced.names, replaced.count, limit: .max)
             lines.append("would replace \(path.database) with \(old), and keep a copy")
         }
+        if let log = restore.orphanedLog {
+            lines.append("would keep \(log), the log that is left of the store, under another name")
+        }
         return lines
     }
 
@@ -135,7 +138,7 @@ private struct RestoreReport {
                 json.members(of: backup, keyFile: keyFile)
                 json.array("names", restore.accounts)
             }
-            if let replaced = restore.replaced ?? restore.keptCopy.map({ _ in ([], 0) }) {
+            if let replaced = restore.replaced ?? (restore.keptCopy ?? restore.orphanedLog).map({ _ in ([], 0) }) {
                 $0.object("replaced") { json in
                     json.member("file", path.database)
                     json.member("accounts", replaced.count)

@@ -103,7 +103,8 @@ extension HintTests {
             "tokenstore list",
             6,
             "restore a copy, or start anew with 'tokenstore purge --all'",
-            then: "tokenstore restore b && tokenstore claims mara@example.net && cmp log tokenstore.db.replaced-*-wal"
+            then: "tokenstore restore --dry-run b | grep 'would keep .*/tokenstore.db-wal, the log'"
+                + " && tokenstore restore b && tokenstore claims mara@example.net && cmp log tokenstore.db.replaced-*-wal"
         ),
         .init(
             filled + lostButTheLog,
