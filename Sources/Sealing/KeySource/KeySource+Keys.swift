@@ -89,7 +89,7 @@ extension KeySource {
             path: file,
             timeout: context.lockTimeout,
             isTrusted: isNew || isTrusted(file, context),
-            isRecorded: context.recordedSource == self
+            isRecorded: context.recordedSource?.filePath(directory: context.directory) == file
         )
     }
 

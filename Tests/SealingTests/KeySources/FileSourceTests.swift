@@ -145,7 +145,10 @@ struct FileSourceTests {
         try directory.write("short", to: "key")
         var context = context
         context.recordedSource = .file
-        expect(.malformed, saying: "from a copy") { _ = try KeySource.file.load(context) }
+        let named = try KeySource(parsing: "file:" + directory.file("key"))
+        for source in [.file, named] {
+            expect(.malformed, saying: "from a copy") { _ = try source.load(context) }
+        }
     }
 
     @Test func `a symbolic link is refused`() throws {
