@@ -13,7 +13,7 @@ package struct StoreRestore: Sendable {
     /// The accounts of the store that is replaced, and how many there are; nil if there is no store.
     package let replaced: (names: [String], count: Int)?
 
-    /// The log that is left of a store whose database is missing, which is kept under another name; nil if there is none.
+    /// The log that is left of a store whose database is missing, which gets another name; nil if there is none.
     package let orphanedLog: String?
 
     /// The copy that was kept of the store that was replaced, or the log that was left of one that is missing.

@@ -104,7 +104,8 @@ extension HintTests {
             6,
             "restore a copy, or start anew with 'tokenstore purge --all'",
             then: "tokenstore restore --dry-run b | grep 'would keep .*/tokenstore.db-wal, the log'"
-                + " && tokenstore restore b && tokenstore claims mara@example.net && cmp log tokenstore.db.replaced-*-wal"
+                + " && tokenstore restore b && tokenstore claims mara@example.net"
+                + " && cmp log tokenstore.db.replaced-*-wal"
         ),
         .init(
             filled + lostButTheLog,
