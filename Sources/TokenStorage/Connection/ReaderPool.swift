@@ -1,4 +1,5 @@
 import OAuth
+import Synchronization
 
 /// Idle sessions, each of which is lent to one reader at a time.
 final class ReaderPool: Sendable {
