@@ -5,6 +5,7 @@ import OAuth
 import OpenIDConnect
 import SignIn
 import Synchronization
+import TestSupport
 import Testing
 import TokenStorage
 
@@ -127,6 +128,23 @@ struct AttackTests {
             // What came with it is given back.
             #expect(scene.provider.audit.count(of: "revoke") == 1)
             #expect(try scene.isUntouched)
+        }
+    }
+
+    @Test func `a refused sign-in makes no store, and its refresh token is revoked`() async throws {
+        try await SignInScene.open { scene in
+            let directory = try TemporaryDirectory()
+            var options = StoreOptions()
+            options.now = scene.store.options.now
+            let file = directory.file("tokenstore.db")
+            let store = TokenStore.deferred(at: StorePath(file), options: options)
+            let user = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }
+            scene.provider.faults.add(.wrongIDToken(.signature))
+            let application = try scene.application(user, store: store)
+            let error = try await signInError { _ = try await application.acquireToken(Self.request) }
+            #expect(error?.code == .invalidIDToken)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(!FileManager.default.fileExists(atPath: file))
         }
     }
 

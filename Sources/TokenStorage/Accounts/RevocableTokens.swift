@@ -32,6 +32,8 @@ extension StoreReading {
         } catch {
             return false
         }
+        // A store that is yet to be made has none, and a read would make it.
+        if let path = location.path, FileStatus.isAbsent(path.database), FileStatus.isAbsent(path.log) { return false }
         return try read { session in
             try session.connection.read {
                 guard let account = try session.filed(identity).account?.id else { return false }

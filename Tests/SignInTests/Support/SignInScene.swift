@@ -53,6 +53,7 @@ struct SignInScene: Sendable {
         _ userAgent: any UserAgent,
         redirectURI: String = "http://127.0.0.1/",
         transport: any HTTPTransport = transport,
+        store: TokenStore? = nil,
         _ change: (inout PublicClientConfiguration) -> Void = { _ in }
     ) throws -> PublicClientApplication {
         var configuration = try PublicClientConfiguration(
@@ -66,7 +67,12 @@ struct SignInScene: Sendable {
         configuration.tokenOptions.limits.head = .seconds(60)
         configuration.tokenOptions.limits.total = .seconds(60)
         change(&configuration)
-        return try PublicClientApplication(configuration, store: store, transport: transport, userAgent: userAgent)
+        return try PublicClientApplication(
+            configuration,
+            store: store ?? self.store,
+            transport: transport,
+            userAgent: userAgent
+        )
     }
 
     /// Signs Ana in.
