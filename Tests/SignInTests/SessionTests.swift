@@ -78,6 +78,23 @@ struct SessionTests {
         }
     }
 
+    @Test func `a cancelled sign-in of a person whose session the issuer has ended revokes its token`() async throws {
+        try await SignInScene.open { scene in
+            let account = try await scene.signIn().account
+            let tokens = try await scene.store.refreshTokens(of: account.id, client: "b2c-app")
+            let query = TokenQuery(account: account.id, clientID: "b2c-app", scope: SignInScene.toDo)
+            let authority = try scene.authority().url
+            try await scene.store.perform { store in
+                let end = RefreshConsequence(token: .ended)
+                for token in tokens { try store.endRefresh(with: token, of: query, authority: authority, end) }
+            }
+            let before = try scene.store.exported()
+            try await cancelSignIn(scene)
+            #expect(scene.provider.audit.count(of: "revoke") == 1)
+            #expect(try scene.store.exported() == before)
+        }
+    }
+
     /// Calls Ana's sign-in off while its code is redeemed.
     private func cancelSignIn(_ scene: SignInScene) async throws {
         let ana = try ScriptedUser { try await $0.signIn(SignInScene.ana, SignInScene.anasPassword) }

@@ -24,7 +24,8 @@ extension StoreReading {
 }
 
 extension StoreReading {
-    /// Whether the client of a sign-in has refresh tokens already of the account that the response names.
+    /// Whether the client of a sign-in has refresh tokens already of the account that the response names, which the
+    /// issuer has not ended.
     package func hasRefreshTokens(ofAccountIn response: TokenResponse, for request: TokenRequest) throws -> Bool {
         let identity: ResponseIdentity
         do {
@@ -37,7 +38,8 @@ extension StoreReading {
         return try read { session in
             try session.connection.read {
                 guard let account = try session.filed(identity).account?.id else { return false }
-                return try !session.refreshTokens(of: account, client: request.clientID, family: nil).isEmpty
+                let tokens = try session.refreshTokens(of: account, client: request.clientID, family: nil)
+                return try tokens.contains { try session.attempt($0)?.hasEnded != true }
             }
         }
     }
