@@ -134,6 +134,7 @@ struct RefreshFailure {
     /// may be on its way to the store, has no place there.
     mutating func keepPlace() {
         if consequence.token == .removed { consequence.token = .ended }
+        consequence.keepsPlace = true
     }
 
     private mutating func judgeOutage(status: Int, retryAfter: Duration?, code: OAuthError.Code? = nil, now: Int64) {

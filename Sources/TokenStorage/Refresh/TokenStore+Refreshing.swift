@@ -126,7 +126,8 @@ extension StoreConnection {
             let noted = try consequence.use == nil ? nil : attempt(token)
             if noted == consequence.use { try deleteAttempt(token) }
         case .ended:
-            if let account, try isCurrent(token) { try writeAttempt(token, account: account, outcome: "ended") }
+            let outcome = consequence.keepsPlace ? RefreshAttempt.awaited : RefreshAttempt.ended
+            if let account, try isCurrent(token) { try writeAttempt(token, account: account, outcome: outcome) }
             try noteEnd(of: query)
         case .removed:
             if try deleteRefreshToken(token) { try deleteAttempt(token) }
@@ -167,6 +168,12 @@ package struct RefreshAttempt: Hashable, Sendable {
 
     /// Whether the issuer has said that the token has ended; otherwise no answer was seen, and it may have been spent.
     package let hasEnded: Bool
+
+    /// The outcome of a token that has ended.
+    static let ended = "ended"
+
+    /// The outcome of one that has ended, whose successor may be on its way to the store.
+    static let awaited = "awaited"
 
     /// Whether it is of this process, or of one of another machine with the same number.
     package var isOwn: Bool { processID == StoreConnection.processID }
@@ -210,6 +217,9 @@ package struct RefreshConsequence: Sendable {
 
     /// The use before it that may have spent the token, where it has not itself.
     package var earlierUse: RefreshAttempt?
+
+    /// Whether the answer to an earlier use may be on its way to the store, to take the place of a token that has ended.
+    package var keepsPlace = false
 
     /// Whether the client turned out not to be of the token's family.
     package var leavesFamily = false

@@ -54,12 +54,21 @@ extension StoreConnection {
         return proof == token.digest
     }
 
-    /// Whether the issuer has ended the token that a row has in a generation.
-    func hasEnded(_ row: Int64, _ token: Secret, generation: Int64, account: Int64) throws -> Bool {
+    /// Whether the issuer has ended the token that a row has in a generation; `forGood`: and no answer to an earlier use
+    /// can take its place.
+    func hasEnded(
+        _ row: Int64,
+        _ token: Secret,
+        generation: Int64,
+        account: Int64,
+        forGood: Bool = false
+    ) throws -> Bool {
         let table = SealedTable.refreshAttempt
         let values = [Value.integer(row), .integer(generation)] + (connection.isServer ? [.integer(account)] : [])
         return try connection.first(Self.attemptOfRow, values) { row in
-            try isAttempt(row, with: token) && row.optionalText(table["outcome"]) != nil
+            guard try isAttempt(row, with: token), let outcome = row.optionalText(table["outcome"])
+            else { return false }
+            return !forGood || outcome != RefreshAttempt.awaited
         } ?? false
     }
 

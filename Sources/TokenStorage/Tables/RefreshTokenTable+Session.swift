@@ -55,7 +55,8 @@ extension StoreConnection {
     /// Keeps the refresh tokens that a client has before a sign-in that brings none, and was granted `scope`.
     ///
     /// What was declined with them is so no more, and the nonces of their own sign-in are kept, as its ID token is about
-    /// to be replaced. Those that the issuer has ended go: the session that begins has no part of theirs.
+    /// to be replaced. Those that the issuer has ended go, unless a successor may be on its way: the session that begins
+    /// has no part of theirs.
     func keepRefreshTokens(whenGranted scope: Scope, account: Int64, id: Account.ID, client: String) throws {
         // Microsoft's answers do not say what was declined, and its refreshed ID tokens need no nonce kept.
         let earlier = try id.hasIssuer ? earlierIDTokens(of: id, row: account, client: client) : EarlierIDTokens()
@@ -64,7 +65,9 @@ extension StoreConnection {
         try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(0)) { row in
             guard let stored = try intact({ try openRefreshToken(row) }) else { return }
             let (id, generation) = (row.integer(0), row.integer(SealedTable.refreshToken["generation"]))
-            if try hasEnded(id, stored.secret, generation: generation, account: account) { return ended.append(id) }
+            if try hasEnded(id, stored.secret, generation: generation, account: account, forGood: true) {
+                return ended.append(id)
+            }
             var token = stored
             token.declinedScope = stored.declinedScope.missing(from: scope)
             token.signInNonces = earlier.nonces(kept: stored.signInNonces, storedAt: stored.modifiedAt)

@@ -230,4 +230,28 @@ struct RefreshedIDTokenTests {
         #expect(scene.tokenRequestCount == 1)
         #expect(try await scene.store.check() == [])
     }
+
+    @Test(arguments: ["", #","suberror":"bad_token""#])
+    func `a sign-in without a refresh token leaves the place of an answer on its way`(suberror: String) async throws {
+        let scene = try OpenScene()
+        scene.expire()
+        let token = try #require(try scene.refreshTokens.first)
+        // By a program that was held up when the answer had come.
+        _ = try await scene.store.perform { try $0.beginRefresh(with: token) }
+        scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant"\#(suberror)}"#))
+        #expect(try await scene.failure()?.code == .possiblyConsumed)
+        try scene.signIn(refreshToken: nil)
+        #expect(try await scene.store.summary(of: scene.account)?.hasRefreshToken == false)
+        var late = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
+        late.refreshToken = Secret("rt-1")
+        let request = TokenRequest(
+            clientID: OpenScene.client,
+            authority: try scene.authority,
+            scope: "read",
+            grant: .refreshToken
+        )
+        let saved = try await scene.store.save(late, for: request, refreshing: token)
+        #expect(saved.outcome == .stored)
+        #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
+    }
 }
