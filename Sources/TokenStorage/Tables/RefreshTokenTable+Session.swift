@@ -59,7 +59,7 @@ extension StoreConnection {
     /// has no part of theirs.
     func keepRefreshTokens(whenGranted scope: Scope, account: Int64, id: Account.ID, client: String) throws {
         // Microsoft's answers do not say what was declined, and its refreshed ID tokens need no nonce kept.
-        let earlier = try id.hasIssuer ? earlierIDTokens(of: id, row: account, client: client) : EarlierIDTokens()
+        let earlier = try id.hasIssuer ? earlierIDTokens(row: account, client: client) : EarlierIDTokens()
         var ended: [Int64] = []
         var changed: [(row: Int64, generation: Int64, token: RefreshTokenRow)] = []
         try connection.forEach(Self.sinceStart, .integer(account), .text(client.folded), .integer(0)) { row in
@@ -80,12 +80,13 @@ extension StoreConnection {
         }
     }
 
-    fileprivate func earlierIDTokens(of id: Account.ID, row: Int64, client: String) throws -> EarlierIDTokens {
+    fileprivate func earlierIDTokens(row: Int64, client: String) throws -> EarlierIDTokens {
+        try askAheadForState(of: row, client: client)
         let tokens = try idTokens(row, client: client, leavingOutDamaged: true).map(\.idToken)
         let nonces = tokens.compactMap { $0.claims.payload["nonce"]?.text }
         // A row that was altered must not keep anyone from signing in.
-        let times = try nonces.isEmpty ? nil : intact { try sessionTimes(of: id, client: client) } ?? nil
-        return EarlierIDTokens(tokens: tokens, nonces: nonces, signedInAt: times?.signIn)
+        let signedInAt = try nonces.isEmpty ? nil : intact { try signInTime(ofAccount: row, client: client) } ?? nil
+        return EarlierIDTokens(tokens: tokens, nonces: nonces, signedInAt: signedInAt)
     }
 
     private static let sinceStart = SQL(
@@ -100,7 +101,7 @@ extension StoreReading {
         try read { session in
             try session.connection.read {
                 guard let row = try session.accountRow(account) else { return EarlierIDTokens() }
-                return try session.earlierIDTokens(of: account, row: row, client: client)
+                return try session.earlierIDTokens(row: row, client: client)
             }
         }
     }

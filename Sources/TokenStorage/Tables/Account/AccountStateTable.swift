@@ -40,7 +40,8 @@ extension StoreConnection {
         return state.flatMap(SignInState.init(stored:)) ?? .unknown
     }
 
-    /// Asks a server what ``signInState(of:client:)`` of a row or ``setSignInState(_:of:client:isNew:)`` will ask.
+    /// Asks a server what ``signInState(of:client:)`` of a row, ``signInTime(ofAccount:client:)`` or
+    /// ``setSignInState(_:of:client:isNew:)`` will ask.
     func askAheadForState(of account: Int64, client: String) throws {
         try connection.askAhead(Self.stateAtClient, .integer(account), .text(client.folded))
     }
@@ -68,14 +69,18 @@ extension StoreConnection {
     /// When the person signed in to a client, and when the account was last used, in Unix seconds; nil where that is
     /// not known, as after an import or a refusal.
     func sessionTimes(of id: Account.ID, client: String) throws -> (signIn: Int64, lastUse: Int64)? {
-        guard let account = try accountRow(id) else { return nil }
+        guard let account = try accountRow(id), let signIn = try signInTime(ofAccount: account, client: client)
+        else { return nil }
+        return (signIn, try lastUse(ofAccount: account) ?? signIn)
+    }
+
+    /// When the person signed in to a client; nil as for ``sessionTimes(of:client:)``.
+    func signInTime(ofAccount account: Int64, client: String) throws -> Int64? {
         let (table, signedIn) = (SealedTable.accountState, SignInState.signedIn.stored)
-        let signIn = try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
+        return try connection.first(Self.stateAtClient, .integer(account), .text(client.folded)) { row in
             try verify(row, of: .accountState)
             return row.text(table["state"]) == signedIn ? row.integer(table["changed_at"]) : nil
-        }
-        guard let signIn = signIn ?? nil else { return nil }
-        return (signIn, try lastUse(ofAccount: account) ?? signIn)
+        } ?? nil
     }
 
     /// The grant of the last sign-in of an account in its home tenant; nil where that is not known, as of an import that
