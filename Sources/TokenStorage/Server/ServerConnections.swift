@@ -16,6 +16,9 @@ final class ServerConnections: Sendable {
     /// Nil where the address asks for no standby, or for nothing else.
     private let primaries: ConnectionPool?
 
+    /// When a standby last gave up what a caller had been told a part of, who may begin again.
+    private let gaveUp = LockedValue<ContinuousClock.Instant?>(nil)
+
     let watch: ServerWatch
     private let janitor: Janitor
 
@@ -95,7 +98,8 @@ final class ServerConnections: Sendable {
         let limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
         var waiter: WaitingCallers.Waiter?
-        var (primaries, isGivenUp) = (primaries, false)
+        let isRecent = gaveUp.withLock { $0 }.map { ContinuousClock.now - $0 < options.busyTimeout } ?? false
+        var (primaries, isGivenUp) = (primaries, isRecent)
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
@@ -109,9 +113,15 @@ final class ServerConnections: Sendable {
                 } catch is ReplacedStore where !isTold() && ContinuousClock.now < limit {
                     forget()
                     pauses.next(until: limit)
+                } catch let error as PostgreSQLError where error.code.isRetryable {
+                    let told = told(error, isOfPrimary: isGivenUp && primaries != nil)
+                    if isTold() { gaveUp.withLock { $0 = .now } }
+                    guard !isTold(), ContinuousClock.now < limit else { throw told }
+                    note(told, for: &waiter)
+                    pauses.next(until: limit)
+                    isGivenUp = true
                 } catch let error as PostgreSQLError where !isTold() {
                     try wait(after: error, until: limit, &pauses, &waiter)
-                    isGivenUp = error.code.isRetryable
                 }
             }
         }
@@ -137,13 +147,21 @@ final class ServerConnections: Sendable {
         guard error.isPassing || error.code.isRetryable, isThere, ContinuousClock.now < limit else {
             throw mayBeRead(error) ? TokenStoreError(onlyReadable: error, at: location) : error
         }
-        note(error, for: &waiter)
+        note(TokenStoreError(error, at: location), for: &waiter)
         pauses.next(until: limit)
     }
 
-    private func note(_ error: PostgreSQLError, for waiter: inout WaitingCallers.Waiter?) {
+    private func note(_ error: TokenStoreError, for waiter: inout WaitingCallers.Waiter?) {
         waiter = waiter ?? WaitingCallers.Waiter(waitingCallers)
-        waiter?.note(TokenStoreError(error, at: location))
+        waiter?.note(error)
+    }
+
+    /// What is said of a read that the server gave up; an idle session of a standby ends with it.
+    private func told(_ error: PostgreSQLError, isOfPrimary: Bool) -> TokenStoreError {
+        guard error.code == .serializationFailure, address.mayBeStandby, !isOfPrimary else {
+            return TokenStoreError(error, at: location)
+        }
+        return .givenUp(at: location)
     }
 
     /// Runs `body` with a connection that may write; what it writes is begun within `limit`, or not at all.
@@ -165,7 +183,7 @@ final class ServerConnections: Sendable {
                 do {
                     return try withSession(until: end) { session in
                         session.deadline = end
-                        session.willRetry = { [self] in note($0, for: &waiter) }
+                        session.willRetry = { [self] in note(TokenStoreError($0, at: location), for: &waiter) }
                         session.reconnects = { [self] in try reconnected() }
                         session.didChange = { [watch] changes in watch.didChange(changes) }
                         return try body(session)

@@ -66,6 +66,14 @@ extension TokenStoreError {
         path = location.description
     }
 
+    /// A standby takes over what its primary does, also where that conflicts with what is read.
+    static func givenUp(at location: StoreLocation) -> TokenStoreError {
+        busy(
+            "a standby of \(location) had to give up what was being read there",
+            Remedy(.retry, "try again, or name the primary in the address")
+        ).at(location)
+    }
+
     /// The problem without its promise that nothing was changed, for what says something else of that.
     var problemWithoutOutcome: String {
         problem.replacing(", and nothing was changed", with: "").replacing(", nothing was changed", with: "")
@@ -131,11 +139,6 @@ extension TokenStoreError {
                     "have that constraint dropped"
                 )
             case _ where error.isPassing: TokenStoreError(.unreachable, problem, .retryLater)
-            case .serializationFailure where location.address?.mayBeStandby == true:
-                .busy(
-                    "a standby of \(location) had to give up what was being read there",
-                    Remedy(.retry, "try again, or name the primary in the address")
-                )
             case _ where error.isCollision: .busy("others change the same rows of \(location)", .retry)
             default:
                 .storage(

@@ -237,7 +237,10 @@ struct SharedChangesTests {
     func `a subscription from inside a write of a file that was replaced is refused at once`(isRead: Bool) throws {
         let fixture = try TestStore { $0.replacementLookInterval = .zero }
         try fixture.signIn(.signIn())
-        let other = try DamagedFile(TestStore.closed(.standardCache()).path.database).bytes()
+        let replacement = try TestStore.closed(.standardCache())
+        let other = try withExtendedLifetime(replacement) {
+            try DamagedFile(replacement.path.database).bytes()
+        }
         if isRead { _ = try fixture.store.accounts() } else { fixture.store.close() }
         // What is written to the old file is refused when the closure has returned.
         expectError(.busy) {

@@ -112,7 +112,7 @@ struct ListCommand: ParsableCommand {
                     count += 1
                     try listing.add($0)
                 }
-            } catch let error as TokenStoreError where error.code == .busy && error.remedy == .retry {
+            } catch let error as TokenStoreError where error.code == .busy && error.remedy?.code == .retry {
                 guard ContinuousClock.now < end, console.output.takeBack() else { throw error }
                 continue
             }
