@@ -90,16 +90,17 @@ final class ServerConnections: Sendable {
     /// Runs `body` with a connection; again where the connection was lost, or a standby had to give up what was being
     /// read, unless the caller `isTold` of rows by then.
     ///
-    /// What a standby gave up once is read from the primary, if that can be had.
+    /// What a standby gave up once is read from the primary, if that can be had; for that the caller waits as long
+    /// again.
     func read<Result: Sendable>(
         isTold: @autoclosure () -> Bool = false,
         _ body: (StoreConnection) throws -> Result
     ) throws -> Result {
-        let limit = ContinuousClock.now + options.busyTimeout
+        var limit = ContinuousClock.now + options.busyTimeout
         var pauses = Pauses()
         var waiter: WaitingCallers.Waiter?
         let isRecent = gaveUp.withLock { $0 }.map { ContinuousClock.now - $0 < options.busyTimeout } ?? false
-        var (primaries, isGivenUp) = (primaries, isRecent)
+        var (primaries, isGivenUp, isExtended) = (primaries, isRecent, false)
         return try TokenStoreError.translating(at: location) {
             while true {
                 do {
@@ -116,6 +117,8 @@ final class ServerConnections: Sendable {
                 } catch let error as PostgreSQLError where error.code.isRetryable {
                     let told = told(error, isOfPrimary: isGivenUp && primaries != nil)
                     if isTold() { gaveUp.withLock { $0 = .now } }
+                    // A standby may give up as late as a caller waits at all.
+                    if !isExtended { (limit, isExtended) = (max(limit, .now + options.busyTimeout), true) }
                     guard !isTold(), ContinuousClock.now < limit else { throw told }
                     note(told, for: &waiter)
                     pauses.next(until: limit)

@@ -103,7 +103,8 @@ struct ListCommand: ParsableCommand {
     ///
     /// - Returns: how many there were.
     private func list(_ policy: AccountPolicy, of store: StoreInspection?, _ console: Console) throws -> Int {
-        let end = ContinuousClock.now + .seconds(arguments.timeout)
+        var end = ContinuousClock.now + .seconds(arguments.timeout)
+        var isFirst = true
         while true {
             var listing = try listing(console)
             var count = 0
@@ -113,6 +114,8 @@ struct ListCommand: ParsableCommand {
                     try listing.add($0)
                 }
             } catch let error as TokenStoreError where error.code == .busy && error.remedy?.code == .retry {
+                // A standby of a server may give up as late as a caller waits at all.
+                if isFirst { (end, isFirst) = (max(end, .now + .seconds(arguments.timeout)), false) }
                 guard ContinuousClock.now < end, console.output.takeBack() else { throw error }
                 continue
             }
