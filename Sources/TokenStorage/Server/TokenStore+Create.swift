@@ -58,9 +58,10 @@ private struct ServerCreation {
         // A standby that the address prefers takes no tables.
         let connection = Connection(.server(try PostgreSQL.Connection(to: address.forWriting, options: settings)))
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
-        try requireUnicode(connection)
+        let isThere = try isThere(connection)
+        try connection.requireUnicode(isThere: isThere, at: location)
         try roles.requireRoles(connection, on: address.schema, at: location)
-        if try isThere(connection) { return try leave(connection) }
+        if isThere { return try leave(connection) }
         if isDistributed { try requireCitus(connection) }
         guard let source = options.keySource else {
             throw TokenStoreError.invalidArgument(
@@ -196,13 +197,6 @@ private struct ServerCreation {
         }
     }
 
-    /// A store that an earlier version made in a database without an encoding goes on.
-    private func requireUnicode(_ connection: Connection) throws {
-        let found = try connection.first("SELECT current_setting('server_encoding')") { $0.text(0) }
-        guard let found, found != "UTF8" else { return }
-        throw TokenStoreError.unfitEncoding(found, at: location, .unicodeDatabase)
-    }
-
     private func requireCitus(_ connection: Connection) throws {
         guard try !connection.hasCitus() else { return }
         throw TokenStoreError.unsupported(
@@ -220,6 +214,17 @@ private struct ServerCreation {
         } catch let error as TokenStoreError where error.code == .noStore {
             return false
         }
+    }
+}
+
+extension Connection {
+    /// Requires of a database that it keeps every letter, and where no store `isThere` that it also checks them.
+    ///
+    /// One without an encoding keeps the bytes: a store that was made or restored there goes on.
+    func requireUnicode(isThere: Bool, at location: StoreLocation) throws {
+        let found = try first("SELECT current_setting('server_encoding')") { $0.text(0) }
+        guard let found, found != "UTF8", !(isThere && found == "SQL_ASCII") else { return }
+        throw TokenStoreError.unfitEncoding(found, at: location, isThere ? .restoreInUnicode : .unicodeDatabase)
     }
 }
 

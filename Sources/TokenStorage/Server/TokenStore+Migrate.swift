@@ -79,6 +79,7 @@ private struct ServerMigration {
         let (connection, schema) = (try self.connection(isTrial: dryRun), options.serverSchema)
         try connection.requireTrustedSchema(address.schema, at: location, grants: false)
         let header = try StoreHeader(onServer: connection, at: address)
+        try connection.requireUnicode(isThere: true, at: location)
         let steps = try schema.pending(header, forWriting: true)
         guard !dryRun, !steps.isEmpty else {
             return MigrationReport(from: header.schemaVersion, to: schema, steps: steps)

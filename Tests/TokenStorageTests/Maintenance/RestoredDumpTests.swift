@@ -42,6 +42,15 @@ struct RestoredDumpTests {
         let problems = try inspection.check()
         #expect(problems.map(\.location) == ["database"])
         #expect(problems.first?.problem.contains("has the encoding \(encoding)") == true, "\(problems)")
+        // Whose operator makes a store there, or migrates it, is told the same.
+        let unmade = #expect(throws: TokenStoreError.self) {
+            try TokenStore.create(at: restored, options: scene.options)
+        }
+        expectUnfit(unmade, encoding)
+        let unmigrated = #expect(throws: TokenStoreError.self) {
+            try TokenStore.migrate(at: restored, options: scene.options)
+        }
+        expectUnfit(unmigrated, encoding)
     }
 
     @Test func `a database that keeps bytes as they are goes on`() throws {
@@ -55,6 +64,8 @@ struct RestoredDumpTests {
         try store.save(response, for: ServerScene.request())
         #expect(try store.accounts().map(\.username) == [name])
         #expect(try store.check() == [])
+        #expect(try TokenStore.create(at: restored, options: scene.options) == false)
+        #expect(try TokenStore.migrate(at: restored, options: scene.options).steps.isEmpty)
     }
 
     @Test func `a program that runs writes nothing to a database that lacks letters and came in between`() throws {
