@@ -44,8 +44,12 @@ extension StoreReading {
 }
 
 extension StoreConnection {
-    /// Requires that no newer version forbids this program to write the store.
+    /// Requires that no newer version forbids this program to write the store, and that its database keeps every
+    /// letter.
     func requireWritableSchema() throws {
+        if case .server(let server) = connection.engine, !server.keepsTexts {
+            throw TokenStoreError.unfitEncoding(server.encoding, at: location, .restoreInUnicode)
+        }
         _ = try (connection.isServer ? options.serverSchema : options.schema).pending(header, forWriting: true)
     }
 }

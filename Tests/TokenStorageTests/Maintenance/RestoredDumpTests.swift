@@ -42,6 +42,12 @@ struct RestoredDumpTests {
         let problems = try inspection.check()
         #expect(problems.map(\.location) == ["database"])
         #expect(problems.first?.problem.contains("has the encoding \(encoding)") == true, "\(problems)")
+        // So does a trial, which would not say what happens otherwise.
+        expectUnfit(#expect(throws: TokenStoreError.self) { try inspection.requireWritable() }, encoding)
+        let unpurged = #expect(throws: TokenStoreError.self) {
+            _ = try TokenStore.purgeAll(at: restored, options: scene.options, dryRun: true)
+        }
+        expectUnfit(unpurged, encoding)
         // Whose operator makes a store there, or migrates it, is told the same.
         let unmade = #expect(throws: TokenStoreError.self) {
             try TokenStore.create(at: restored, options: scene.options)
