@@ -123,9 +123,9 @@ extension PostgreSQLError {
     /// What `sqlState` means; a pooler gives one code to most of what it refuses.
     static func meaning(_ sqlState: String, _ text: String) -> Code {
         let code = Code(rawValue: sqlState)
-        // Of Citus, whose other machine went away.
         // The program sends texts that are whole: what it may send in vain is a NUL character.
         if code == .characterNotInRepertoire, !text.hasSuffix(": 0x00") { return .brokenText }
+        // Of Citus, whose other machine went away.
         if code == .internalError, text.contains("connection marked as essential") { return .connectionFailure }
         return code == .protocolViolation && text.contains("transaction blocks not allowed") ? .statementPooler : code
     }

@@ -66,6 +66,8 @@ public struct StoreOptions: Sendable {
 
     /// How many connections to a server read and write at most, where less than 1 counts as 1; one more may hear of
     /// commits.
+    ///
+    /// An inspection that reads a standby may have as many to the primary, for what the standby gives up.
     public var poolSize = 8
 
     /// How long a server's token may be served from memory after another node has signed its account out.

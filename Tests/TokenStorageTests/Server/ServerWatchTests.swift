@@ -210,7 +210,7 @@ struct ServerPoolerTests {
         let errors = (0..<2).map { _ in
             #expect(throws: TokenStoreError.self) { _ = try TokenStore.open(at: location, options: scene.options) }
         }
-        #expect(errors.map(\.?.code) == [.invalidArgument, .invalidArgument])
+        #expect(errors.map { $0?.code } == [.invalidArgument, .invalidArgument])
         let words = errors.map { ($0?.problem ?? "") + ($0?.remedy?.advice ?? "") }
         #expect(words[0].contains("pooler=transaction"))
         #expect(words[0] == words[1])
