@@ -14,12 +14,7 @@ extension KeySource {
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).load()
         case .secretService: try SecretServiceKey(context: context).load()
         case .keychain(let group): try KeychainKey(accessGroup: group, context: context).load()
-        case .credential(let name):
-            try CredentialFile(
-                name: name,
-                environment: context.environment,
-                isTrusted: !PathParts.isAbsolute(name) || isTrusted(name, context)
-            ).load()
+        case .credential(let name): try credential(name, context).load()
         case .environment: try EnvironmentKey(environment: context.environment).load(isNew: false)
         case .command(let path): try CommandKey(path: path, context: context).load()
         }
@@ -36,7 +31,7 @@ extension KeySource {
         case .passphrase(let descriptor): try passphraseKey(descriptor, context).create()
         case .secretService: (try keyringKey(context), [:])
         case .keychain(let group): (try KeychainKey(accessGroup: group, context: context).create(), [:])
-        case .credential: (try load(context), [:])
+        case .credential(let name): (try credential(name, context, isNew: true).load(), [:])
         case .environment: (try EnvironmentKey(environment: context.environment).load(isNew: true), [:])
         case .command(let path): try CommandKey(path: path, context: context).create()
         }
@@ -90,6 +85,14 @@ extension KeySource {
             timeout: context.lockTimeout,
             isTrusted: isNew || isTrusted(file, context),
             isRecorded: context.recordedSource?.filePath(directory: context.directory) == file
+        )
+    }
+
+    private func credential(_ name: String, _ context: KeySourceContext, isNew: Bool = false) -> CredentialFile {
+        CredentialFile(
+            name: name,
+            environment: context.environment,
+            isTrusted: isNew || !PathParts.isAbsolute(name) || isTrusted(name, context)
         )
     }
 
