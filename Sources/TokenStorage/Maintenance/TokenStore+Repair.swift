@@ -106,6 +106,10 @@ public struct LostSignIn: Hashable, Sendable {
 
     /// The client whose refresh token, or its key, is lost; nil if the account itself is.
     public let clientID: String?
+
+    /// False where the index of refresh tokens is lost with them: the client has other things of the account, and may
+    /// never have had a refresh token.
+    public let isCertain: Bool
 }
 
 /// Makes a sound store of a damaged one.

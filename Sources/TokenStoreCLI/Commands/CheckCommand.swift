@@ -68,7 +68,7 @@ struct CheckCommand: ParsableCommand {
         try CheckReport(isDryRun: dryRun, problems: problems, repair: made, again: again).write(arguments, on: console)
         if report.plan.isRekeyUnfinished { console.note(StoreStatus.unfinishedRekey) }
         guard !report.lostSignIns.isEmpty || report.mayHaveLostOthers else { return }
-        let count = report.lostSignIns.count
+        let count = report.lostSignIns.count(where: \.isCertain)
         let bound = report.mayHaveLostOthers ? "at least " : ""
         let lost = "\(bound)\(count.counting("sign-in")) \(count == 1 ? "was" : "were") lost"
         throw CommandFailure(
@@ -212,7 +212,8 @@ private struct CheckReport {
         try console.line((would ? "would save " : "saved ") + saved.joined(separator: ", "))
         for signIn in plan.lostSignIns {
             let command = again[signIn].map { ", with '\($0)'" } ?? ""
-            let line = "\(would ? "would have" : "has") to sign in again: \(name(of: signIn))\(command)"
+            let duty = signIn.isCertain ? would ? "would have" : "has" : "may have"
+            let line = "\(duty) to sign in again: \(name(of: signIn))\(command)"
             try console.line(line.printable)
         }
         if plan.mayHaveLostOthers {

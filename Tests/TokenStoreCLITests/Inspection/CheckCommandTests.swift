@@ -126,12 +126,13 @@ struct CheckCommandTests {
         try scratch.overwrite("tokenstore.db", with: bytes)
         let repair = try scratch.run("check", "--repair", "--yes")
         #expect(repair.status == 6)
-        let lines = repair.lines.filter { $0.hasPrefix("has to sign in again: ") }
+        // One of them may never have had a refresh token: the file no longer says.
+        let lines = repair.lines.filter { $0.hasPrefix("may have to sign in again: ") }
         #expect(lines.count == 4, "\(repair.output)")
         #expect(lines.allSatisfy { $0.contains(", with 'tokenstore login --authority https://") }, "\(lines)")
         #expect(repair.output.contains("\nother accounts may have to sign in again too: a table"), "\(repair.output)")
         #expect(
-            repair.error.contains("at least 4 sign-ins were lost; sign in again with 'tokenstore login --authority ")
+            repair.error.contains("sign-ins may have been lost; sign in again with 'tokenstore login --authority ")
         )
         #expect(!repair.error.contains("URL"), "\(repair.error)")
     }

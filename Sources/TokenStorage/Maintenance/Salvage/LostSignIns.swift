@@ -88,17 +88,19 @@ struct LostSignIns {
                 }
             }
         note(isWhole)
-        if !isWhole, lacksTokens { sessions.formUnion(try sessionsWithoutToken()) }
         sessions.formUnion(try lostKeys())
+        let certain = sessions
+        if !isWhole, lacksTokens { sessions.formUnion(try sessionsWithoutToken()) }
         for (_, account) in accounts.sorted(by: { $0.key < $1.key }) {
-            found.append(LostSignIn(account, client: nil))
+            found.append(LostSignIn(account, client: nil, isCertain: true))
         }
         for session in sessions {
             let account = try fresh.first(
                 "SELECT username, home_account_id, authority FROM account WHERE id = ?1",
                 .integer(session.account)
             ) { Account(username: $0.text(0), homeAccountID: $0.text(1), authority: $0.text(2)) }
-            if let account { found.append(LostSignIn(account, client: session.client)) }
+            guard let account else { continue }
+            found.append(LostSignIn(account, client: session.client, isCertain: certain.contains(session)))
         }
         found.sort { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
     }
@@ -163,12 +165,13 @@ struct LostSignIns {
 }
 
 extension LostSignIn {
-    fileprivate init(_ account: LostSignIns.Account, client: String?) {
+    fileprivate init(_ account: LostSignIns.Account, client: String?, isCertain: Bool) {
         self.init(
             username: account.username.flatMap { $0.isEmpty ? nil : $0 },
             homeAccountID: account.homeAccountID,
             authority: account.authority,
-            clientID: client
+            clientID: client,
+            isCertain: isCertain
         )
     }
 
