@@ -82,7 +82,8 @@ struct ReplacementTests {
         isCommandOver.store(true, ordering: .relaxed)
         other.wait()
         let outcome = try run.get()
-        try #require(written.withLock(\.self), "no new store was made: \(outcome.error)").get()
+        let result = written.withLock { $0 }
+        try #require(result, "no new store was made: \(outcome.error)").get()
         #expect(outcome.status == 5, "\(outcome.error)")
         #expect(try String(contentsOfFile: scratch.store, encoding: .utf8) == "another's")
     }
