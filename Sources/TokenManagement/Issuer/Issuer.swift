@@ -29,13 +29,15 @@ package struct Issuer: Sendable {
     /// Without keys the signature is not checked: the token came from the issuer itself over TLS, which may stand in
     /// for it (OpenID Connect Core §3.1.3.7, step 6).
     ///
-    /// `willFetchKeys` runs before newer keys are requested.
+    /// `willFetchKeys` runs before newer keys are requested. A caller that `canWait` is told where the key may have been
+    /// published since the issuer's keys were fetched last.
     ///
-    /// - Throws: `IDTokenFlaw`, and what fetching keys throws; ``UnknownKeys``.
+    /// - Throws: `IDTokenFlaw`, and what fetching keys throws; ``UnknownKeys`` to one that can wait.
     package func checked(
         _ secret: Secret,
         by validator: IDTokenValidator,
         clocks: [Int64?],
+        canWait: Bool = false,
         willFetchKeys: () async throws -> Void = {}
     ) async throws -> IDToken {
         let token: IDToken
@@ -60,9 +62,8 @@ package struct Issuer: Sendable {
             do {
                 try validator.checkSignature(of: token, keys: newKeys.document)
             } catch {
-                // The issuer may have published the key since its keys were fetched.
-                if error.code == .unknownKey, let end = newKeys.end { throw UnknownKeys(until: end) }
-                throw error
+                guard canWait, error.code == .unknownKey, let end = newKeys.end else { throw error }
+                throw UnknownKeys(until: end)
             }
         }
         return token

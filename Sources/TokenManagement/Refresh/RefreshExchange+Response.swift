@@ -80,7 +80,8 @@ extension RefreshExchange {
         // hash of the lost access token in it, and the session would be lost with the answer.
         validator.earlierNonces = answered.earlierIDTokens.nonces(for: answered.token)
         do {
-            return try await issuer.checked(secret, by: validator, clocks: [now, answered.answer.issuerNow]) {
+            let clocks = [now, answered.answer.issuerNow]
+            return try await issuer.checked(secret, by: validator, clocks: clocks, canWait: true) {
                 // A failure of the request for newer keys must not cost the session.
                 try await keepRefreshToken(answered, in: space)
             }

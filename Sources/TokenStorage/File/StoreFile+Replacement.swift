@@ -59,7 +59,7 @@ extension StoreFile {
             guard FileStatus(kept) != nil else { throw error }
             // Not beside a database that another program has just put there.
             guard FileStatus.isAbsent(path.database), renameExclusively(kept, to: path.log) else {
-                throw TokenStoreError.busy("\(databaseInTheWay.problem); the log that was there is \(kept)", .retry)
+                throw TokenStoreError.busy("\(databaseInTheWay.problem), and the log that was there is \(kept)", .retry)
             }
             throw error
         }
