@@ -64,13 +64,31 @@ public struct DirectorySnapshot: Equatable, CustomStringConvertible {
 
     /// The names of the files that hold `text` somewhere.
     public func names(holding text: Data) -> [String] {
-        names.filter { files[$0]?.bytes.range(of: text) != nil }
+        names.filter { files[$0]?.bytes.holds(text) == true }
     }
 
     public var description: String {
         files.sorted { $0.key < $1.key }
             .map { "\($0.key): \($0.value.bytes.count) bytes, \($0.value.changed?.timeIntervalSince1970 ?? 0)" }
             .joined(separator: "; ")
+    }
+}
+
+extension Data {
+    /// Whether the bytes are somewhere in these: `range(of:)` takes seconds for the files of some stores.
+    public func holds(_ bytes: Data) -> Bool {
+        withUnsafeBytes { all in
+            bytes.withUnsafeBytes { part in
+                guard let first = part.first, let sought = part.baseAddress else { return true }
+                guard var place = all.baseAddress else { return false }
+                let end = place + all.count
+                while let start = memchr(place, Int32(first), end - place), start + part.count <= end {
+                    if memcmp(start, sought, part.count) == 0 { return true }
+                    place = UnsafeRawPointer(start) + 1
+                }
+                return false
+            }
+        }
     }
 }
 

@@ -52,7 +52,7 @@ extension Scene {
     func files(contain secret: Secret) throws -> Bool {
         let needle = Data(secret.reveal().utf8)
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
-            if try Data(contentsOf: URL(filePath: directory.file(name))).range(of: needle) != nil { return true }
+            if try Data(contentsOf: URL(filePath: directory.file(name))).holds(needle) { return true }
         }
         return false
     }

@@ -32,7 +32,9 @@ struct Command {
         private struct NoJSON: Error { let text: String }
     }
 
+    /// The program that was built with the tests, or the one that the environment names: `.ci/run` tests what is shipped.
     static let binary: String = {
+        if let program = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_PROGRAM"] { return program }
         let directory =
             Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
             ?? Bundle.main.bundleURL

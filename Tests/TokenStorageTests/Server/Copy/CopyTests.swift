@@ -275,7 +275,7 @@ struct CopyTests {
         let scene = try CopyTests.Scene(accounts: 3)
         let (location, options) = (try scene.server.location, scene.server.options)
         // The same directory of the server's socket.
-        let other = try StoreLocation(location.fullDescription.replacing("%2Ftmp%2F", with: "%2Ftmp%2F.%2F"))
+        let other = try StoreLocation(location.fullDescription.replacing("%2Ftokenstore", with: "%2F.%2Ftokenstore"))
         #expect(other != location)
         let error = #expect(throws: TokenStoreError.self) {
             try TokenStore.copy(from: location, to: other, reading: options, writing: options)
