@@ -177,14 +177,13 @@ extension IssuerDocuments {
     ) async throws -> FetchedAnew<JSONWebKeySet>? {
         try await orNone {
             guard let cache else {
-                let keys = JSONWebKeySet(try await fetchedKeys(at: Self.keyAddress(metadata)))
-                return FetchedAnew(document: keys, end: nil)
+                return FetchedAnew(JSONWebKeySet(try await fetchedKeys(at: Self.keyAddress(metadata))))
             }
             // An issuer whose token endpoint has moved may have moved its keys too.
             let url = try Self.keyAddress(try await keptMetadata() ?? metadata)
             // What another program has fetched meanwhile may do.
             let known = JSONWebKeySet(try await kept(url) ?? JSONValue.Object())
-            guard known.isOutdated(for: token) else { return FetchedAnew(document: known, end: nil) }
+            guard known.isOutdated(for: token) else { return FetchedAnew(known) }
             return try await fetchedAnew(
                 url,
                 cache,
@@ -265,14 +264,14 @@ extension IssuerDocuments {
         }
         guard isOurs else {
             let end = try await waitForOthers(mark, for: patience)
-            if let document = try await stored() { return FetchedAnew(document: document, end: end) }
-            return FetchedAnew(document: try await fetch(), end: nil)
+            if let document = try await stored() { return FetchedAnew(document, end: end) }
+            return FetchedAnew(try await fetch())
         }
         do {
             let document = try await fetch()
             let end = cache.options.now().unixSeconds + Self.refetchInterval
             try await keep(Refetch.done(until: end), mark, Self.refetchInterval)
-            return FetchedAnew(document: document, end: nil)
+            return FetchedAnew(document)
         } catch {
             // A cancelled fetch has sent nothing, and must not delay the next one.
             let lifetime = error is CancellationError ? 0 : Self.refetchInterval

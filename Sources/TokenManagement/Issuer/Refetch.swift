@@ -35,4 +35,6 @@ package struct FetchedAnew<Document: Sendable>: Sendable {
     /// Until when it is not fetched again, in Unix seconds, where it was fetched before this caller asked; the issuer may
     /// publish something else since.
     let end: Int64?
+
+    init(_ document: Document, end: Int64? = nil) { (self.document, self.end) = (document, end) }
 }

@@ -187,16 +187,7 @@ struct EndedSessionTests {
         scene.issuer.answer(.init(status: 400, #"{"error":"invalid_grant","suberror":"bad_token"}"#))
         let error = try await scene.failure()
         #expect(error?.code == .possiblyConsumed)
-        var late = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
-        late.refreshToken = Secret("rt-1")
-        let request = TokenRequest(
-            clientID: OpenScene.client,
-            authority: try scene.authority,
-            scope: "read",
-            grant: .refreshToken
-        )
-        let saved = try await scene.store.save(late, for: request, refreshing: token)
-        #expect(saved.outcome == .stored)
+        #expect(try await scene.storeLateAnswer(to: token).outcome == .stored)
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 

@@ -242,16 +242,7 @@ struct RefreshedIDTokenTests {
         #expect(try await scene.failure()?.code == .possiblyConsumed)
         try scene.signIn(refreshToken: nil)
         #expect(try await scene.store.summary(of: scene.account)?.hasRefreshToken == false)
-        var late = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
-        late.refreshToken = Secret("rt-1")
-        let request = TokenRequest(
-            clientID: OpenScene.client,
-            authority: try scene.authority,
-            scope: "read",
-            grant: .refreshToken
-        )
-        let saved = try await scene.store.save(late, for: request, refreshing: token)
-        #expect(saved.outcome == .stored)
+        #expect(try await scene.storeLateAnswer(to: token).outcome == .stored)
         #expect(try scene.refreshTokens.map(\.secret) == [Secret("rt-1")])
     }
 }

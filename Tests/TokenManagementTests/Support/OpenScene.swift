@@ -91,6 +91,19 @@ struct OpenScene: Sendable {
         return account
     }
 
+    /// Stores the answer to a refresh with the token, which a program that was held up has only now.
+    func storeLateAnswer(to token: StoredRefreshToken) async throws -> SavedTokens {
+        var response = TokenResponse(accessToken: Secret("at-1"), expiresIn: .seconds(3_600))
+        response.refreshToken = Secret("rt-1")
+        let request = TokenRequest(
+            clientID: Self.client,
+            authority: try authority,
+            scope: "read",
+            grant: .refreshToken
+        )
+        return try await store.save(response, for: request, refreshing: token)
+    }
+
     func manager(
         _ change: (inout TokenManagerOptions) -> Void = { _ in },
         transport: any HTTPTransport = Scene.transport
