@@ -74,7 +74,9 @@ extension StoreConnection {
 
     /// Without what an administrator may set of an index, such as how full its pages are.
     private static func withoutSettings(_ definition: String) -> String {
-        definition.replacing(#/ WITH \([^)]*\)/#, with: "")
+        // Few have any, and the pattern is compiled at each use.
+        guard definition.contains(" WITH (") else { return definition }
+        return definition.replacing(#/ WITH \([^)]*\)/#, with: "")
     }
 
     private func problem(_ part: ServerTables.Part, _ state: String, _ statement: String?) -> StoreProblem {
