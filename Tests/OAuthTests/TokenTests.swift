@@ -63,6 +63,9 @@ struct ScopeTests {
         #expect(!Scope("email").intersects("a email"))
         #expect(Scope("email openid").intersects("profile"))
         #expect(Set([Scope("a b"), Scope("B A")]).count == 1)
+        #expect(!Scope("a b").intersects("A c", besides: "a d"))
+        #expect(Scope("a b").intersects("a B c", besides: "a"))
+        #expect(Scope("a email").intersects("a", besides: "a"))
     }
 }
 

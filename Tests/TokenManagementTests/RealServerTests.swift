@@ -111,37 +111,6 @@ struct RealServerTests {
         #expect(try scene.refreshTokens.map { $0.secret.reveal() } == ["rt-1"])
     }
 
-    @Test func `a refresh asks for all scopes that earlier answers granted`() async throws {
-        let scene = try OpenScene()
-        scene.expire()
-        scene.issuer.answer(
-            .init(#"{"access_token":"at-1","expires_in":3600,"refresh_token":"rt-1","scope":"read"}"#)
-        )
-        #expect(try await scene.acquire("read").source == .refresh)
-        // Nothing was asked for, which asks for all of it.
-        #expect(scene.issuer.forms().map { $0["scope"] } == [nil])
-        #expect(try scene.refreshTokens.map(\.scope) == ["openid read"])
-        let result = try await scene.acquire("write")
-        #expect(scene.issuer.forms().last?["scope"] == "openid read write")
-        #expect(result.declinedScope == "write")
-    }
-
-    @Test func `a wider granted scope is the token's, and the session keeps that of the sign-in`() async throws {
-        let scene = try OpenScene()
-        scene.expire()
-        scene.issuer.answer(
-            .init(#"{"access_token":"at-1","expires_in":0,"refresh_token":"rt-1","scope":"openid read write more"}"#),
-            .init(#"{"access_token":"at-2","expires_in":3600,"refresh_token":"rt-2"}"#)
-        )
-        _ = try await scene.acquire("more")
-        #expect(scene.issuer.forms().last?["scope"] == "openid read write more")
-        #expect(try await scene.acquire("more").declinedScope.isEmpty)
-        #expect(scene.tokenRequestCount == 2)
-        // Without a scope it would be asked for what was signed in for (RFC 6749 §6).
-        #expect(scene.issuer.forms().last?["scope"] == "openid read write more")
-        #expect(try scene.refreshTokens.map(\.scope) == ["openid read write"])
-    }
-
     @Test func `a refresh that is refused for want of a secret ends no session`() async throws {
         let scene = try OpenScene()
         scene.expire()

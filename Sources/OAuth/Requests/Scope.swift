@@ -109,8 +109,12 @@ public struct Scope: Sendable {
     }
 
     /// Whether both have a token in common; reserved tokens take no part, and neither does `email`.
-    public func intersects(_ other: Scope) -> Bool {
-        let (own, others) = (foldedOfAPIs, other.foldedOfAPIs)
+    public func intersects(_ other: Scope) -> Bool { intersects(other, besides: Scope([])) }
+
+    /// The same for what is left of both without the tokens of a third.
+    package func intersects(_ other: Scope, besides shared: Scope) -> Bool {
+        let left = shared.foldedOfAPIs
+        let (own, others) = (foldedOfAPIs.subtracting(left), other.foldedOfAPIs.subtracting(left))
         return own.isEmpty && others.isEmpty || !own.isDisjoint(with: others)
     }
 

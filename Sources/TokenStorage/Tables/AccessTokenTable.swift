@@ -75,15 +75,19 @@ extension StoreConnection {
 
     /// Stores a token in the place of those it overlaps.
     ///
-    /// Those are of the same client, tenant, type, key and variant, and have a scope in common. Fields not known here
-    /// pass from one of the same scope to the new one.
-    func replaceAccessTokens(with token: AccessTokenRow, account: Int64?) throws {
+    /// Those are of the same client, tenant, type, key and variant, and have a scope in common: of tokens that are all
+    /// for `sessionScope`, a further one, or else two that are asked for by turns would each have the other deleted.
+    /// Fields not known here pass from one of the same scope to the new one.
+    func replaceAccessTokens(with token: AccessTokenRow, account: Int64?, sessionScope: Scope? = nil) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
         let newScope = token.scope
         let overlapping = try connection.all(Self.tokensAlike, kind(of: token, account)) { row -> Int64? in
             let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
             guard scope.intersects(newScope) else { return nil }
+            if let sessionScope, !newScope.covers(scope), !scope.intersects(newScope, besides: sessionScope) {
+                return nil
+            }
             if scope.foldedText == newScope.foldedText {
                 // What was altered ends here; its fields would not be worth the answer that is about to be stored.
                 let extra = try intact { try openMembers(row, of: .accessToken, 1) }
@@ -246,4 +250,34 @@ extension Row {
     func date(_ column: CInt) -> Date { Date(timeIntervalSince1970: Double(integer(column))) }
 
     func optionalDate(_ column: CInt) -> Date? { isNull(column) ? nil : date(column) }
+}
+
+extension AccessTokenRow {
+    /// The access token of a response; nil if it has none.
+    init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
+        guard let secret = response.accessToken else { return nil }
+        let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
+        // Whatever an issuer says, no calendar has a later time, and no import takes one.
+        func moment(after delay: Int64) -> Int64 { min(now + delay, .lastUnixSecond) }
+        let expiresOn = moment(after: response.lifetime(at: now))
+        let extended = response.extendedExpiresIn.map { moment(after: max(0, $0.secondsRoundedUp)) }
+        self.init(
+            clientID: request.clientID,
+            environment: request.authority.environment,
+            realm: realm.name,
+            realmFold: realm.fold,
+            target: granted.sortedText,
+            asked: granted.covers(asked) ? nil : asked,
+            tokenType: response.tokenType ?? "Bearer",
+            // An issuer may bind the refresh token alone (RFC 9449 §5).
+            keyID: (response.tokenType ?? "Bearer").lowercased() == "bearer" ? "" : request.keyID ?? "",
+            variant: TokenVariant(requestedClaims: request.claims).text,
+            cachedAt: now,
+            expiresOn: expiresOn,
+            extendedExpiresOn: extended ?? expiresOn,
+            refreshOn: response.refreshDelay(at: now).map { moment(after: $0) },
+            extra: JSONValue.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
+            secret: secret
+        )
+    }
 }

@@ -87,7 +87,14 @@ extension StoreConnection {
         try describe(account, by: identity, in: realm, request)
         try saveFamily(of: response, request: request)
         try record(.refresh, account: used.account, client: request.clientID, refreshToken: response.refreshToken)
-        let saved = try saveAccessToken(response, request: request, realm: realm, account: account, id: used.account)
+        let saved = try saveAccessToken(
+            response,
+            request: request,
+            realm: realm,
+            account: account,
+            id: used.account,
+            sessionScope: request.authority.issuer != nil ? used.scope : nil
+        )
         guard !isNewest else { return saved }
         return outcome(
             .storedBesideNewerRefreshToken,
@@ -228,12 +235,14 @@ extension StoreConnection {
         )
     }
 
+    /// `sessionScope` is what each token of the session is for, whatever else it was asked for.
     private func saveAccessToken(
         _ response: TokenResponse,
         request: TokenRequest,
         realm: Realm,
         account: Int64?,
-        id: Account.ID?
+        id: Account.ID?,
+        sessionScope: Scope? = nil
     ) throws -> SavedTokens {
         var accessToken: AccessToken?
         if let token = AccessTokenRow(response, request: request, realm: realm, now: now) {
@@ -241,7 +250,7 @@ extension StoreConnection {
             let isProvable =
                 try !AccessToken.isDPoP(token.tokenType)
                 || account.map { try isBound($0, client: request.clientID, to: token.keyID) } ?? false
-            if isProvable { try replaceAccessTokens(with: token, account: account) }
+            if isProvable { try replaceAccessTokens(with: token, account: account, sessionScope: sessionScope) }
             accessToken = AccessToken(token)
         }
         return outcome(.stored, response, request, id, accessToken: accessToken)
@@ -261,36 +270,6 @@ extension StoreConnection {
             grantedScope: granted,
             declinedScope: request.scope.missing(from: granted),
             outcome: outcome
-        )
-    }
-}
-
-extension AccessTokenRow {
-    /// The access token of a response; nil if it has none.
-    init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
-        guard let secret = response.accessToken else { return nil }
-        let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
-        // Whatever an issuer says, no calendar has a later time, and no import takes one.
-        func moment(after delay: Int64) -> Int64 { min(now + delay, .lastUnixSecond) }
-        let expiresOn = moment(after: response.lifetime(at: now))
-        let extended = response.extendedExpiresIn.map { moment(after: max(0, $0.secondsRoundedUp)) }
-        self.init(
-            clientID: request.clientID,
-            environment: request.authority.environment,
-            realm: realm.name,
-            realmFold: realm.fold,
-            target: granted.sortedText,
-            asked: granted.covers(asked) ? nil : asked,
-            tokenType: response.tokenType ?? "Bearer",
-            // An issuer may bind the refresh token alone (RFC 9449 §5).
-            keyID: (response.tokenType ?? "Bearer").lowercased() == "bearer" ? "" : request.keyID ?? "",
-            variant: TokenVariant(requestedClaims: request.claims).text,
-            cachedAt: now,
-            expiresOn: expiresOn,
-            extendedExpiresOn: extended ?? expiresOn,
-            refreshOn: response.refreshDelay(at: now).map { moment(after: $0) },
-            extra: JSONValue.Object(request.claims.map { [("requested_claims", .string($0.serialized))] } ?? []),
-            secret: secret
         )
     }
 }
