@@ -12,9 +12,9 @@ import Darwin
 /// How MSAL for Python names the hosts of a store: without a port, which ours have where it is not 443.
 ///
 /// Where accounts with one id are at several ports of a host, the ports stay: by host alone no import could tell whose
-/// token is whose. So does that of an account whose port no ID token tells: its refresh token would be sent elsewhere.
-/// No ID token tells that of a client's own token, which another store would take for one of the host's usual port; and
-/// of a client that is known at several ports, each has its own metadata.
+/// token is whose. So does that of an account whose port is not told by its ID tokens, all of them: its refresh token
+/// would be sent elsewhere. No ID token tells that of a client's own token, which another store would take for one of
+/// the host's usual port; and of a client that is known at several ports, each has its own metadata.
 struct MSALHosts {
     /// Environments that keep their port.
     private var kept: Set<String> = []
@@ -31,6 +31,11 @@ struct MSALHosts {
             if !hasIDToken { keptOfAccounts.insert([account, environment]) }
             guard let host = Self.host(environment) else { return }
             environments[account, default: [:]][host, default: []].insert(environment)
+        }
+        try session.forEachIDTokenAtPort { account, claims, environments in
+            for environment in environments where !Self.isTold(environment, by: claims, of: account) {
+                keptOfAccounts.insert([account.key, environment])
+            }
         }
         for (account, hosts) in environments {
             let known = try session.environments(ofAccountsWithKey: account)
@@ -64,6 +69,21 @@ struct MSALHosts {
         guard let id = account.text, !id.isEmpty else { return true }
         return !keptOfAccounts.isEmpty
             && Account.ID.keys(of: id).contains { keptOfAccounts.contains([$0, environment]) }
+    }
+
+    /// Whether an import finds the port of an environment again where it has the host alone.
+    ///
+    /// By what it takes the account for then: an issuer elsewhere tells no port, and one of Microsoft's hosts has none.
+    private static func isTold(_ environment: String, by claims: Claims?, of account: Account.ID) -> Bool {
+        guard host(environment) != nil, let place = HostAndPort(environment, usualPort: 443) else { return true }
+        guard let claims else { return false }
+        let issuer = AccountIdentity(
+            homeAccountID: account.homeAccountID,
+            environment: place.urlHost,
+            claims: claims,
+            knownAuthority: nil
+        ).issuer
+        return (WebAddress(issuer)?.name ?? issuer) == place.name
     }
 
     /// The host of an environment that has a port.

@@ -42,6 +42,51 @@ struct PortTests {
         #expect(try copy.store.accounts().map(\.environment) == ["id.example:8443"])
     }
 
+    private static let tenant = "5f2d6e0a-0000-4000-8000-000000000002"
+
+    /// An environment, an id, and the issuers in ID tokens; nil stands for a token that cannot be decoded.
+    private static let untoldPorts: [(String, String, [String?])] = [
+        ("127.0.0.1:9444", "o1-b2c_1_x.\(tenant)", [nil]), ("[::1]:9444", "1", [nil]), ("id.example:8443", "1", [nil]),
+        ("id.example:444", "o1-b2c_1_x.\(tenant)", ["https://fs.b2clogin.com/\(tenant)/v2.0/"]),
+        ("fs.example:444", "1", ["http://sts.example/adfs/services/trust"]),
+        ("fs.example:444", "1", ["https://fs.example/adfs"]),
+        ("id.example:8443", "1", ["https://id.example:8443/op", nil]),
+        ("login.microsoftonline.com:444", "o1.\(tenant)", ["https://login.microsoftonline.com:444/\(tenant)/v2.0"]),
+    ]
+
+    @Test(arguments: untoldPorts)
+    func `a port that some ID token of the account does not tell comes back`(
+        environment: String,
+        homeAccountID: String,
+        issuers: [String?]
+    ) throws {
+        func row(_ number: Int) -> KeyValuePairs<String, JSONValue> {
+            [
+                "environment": .string(environment), "home_account_id": .string(homeAccountID),
+                "client_id": .string("c\(number)"), "realm": .string(Self.tenant),
+            ]
+        }
+        let document = JSONValue.cache(
+            accessTokens: issuers.indices.map { .accessToken("a\($0)", "s1", row($0)) },
+            refreshTokens: issuers.indices.map { .refreshToken("r\($0)", row($0)) },
+            idTokens: issuers.enumerated().map { number, issuer in
+                let claims = Fixture.claims(["iss": .string(issuer ?? ""), "sub": "1", "tid": .string(Self.tenant)])
+                let token = JSONValue.idToken(claims, row(number))
+                return issuer == nil ? token.with(["secret": "a.b.c.d.e"]) : token
+            },
+            accounts: [.account(row(0))]
+        )
+        let fixture = try TestStore(document)
+        let export = try fixture.export()
+        let copy = try TestStore(export)
+        for bucket in ["AccessToken", "RefreshToken", "IdToken", "Account"] {
+            let names = try copy.rows(bucket).map { $0["environment"].text }
+            #expect(Set(names) == [environment], "\(bucket)")
+        }
+        #expect(Set(try copy.store.accounts().map(\.id)) == Set(try fixture.store.accounts().map(\.id)))
+        #expect(try fixture.take(export).changes == 0)
+    }
+
     @Test(arguments: [JSONValue.null, ""])
     func `the port of a client's own token comes back`(account: JSONValue) throws {
         let row: KeyValuePairs<String, JSONValue> = ["environment": "id.example:8443", "home_account_id": account]

@@ -1,6 +1,7 @@
 import Database
 import OAuth
 import SQL
+import Sealing
 
 extension StoreConnection {
     /// The accounts with an id, however it is spelled.
@@ -48,6 +49,23 @@ extension StoreConnection {
             FROM account a WHERE environment LIKE '%:%'
             """
         ) { try body($0.text(0), $0.text(1), $0.bool(2)) }
+    }
+
+    private static let idTokensAtPorts = SQL(
+        SealedTable.idToken.selection(with: "a.home_account_id, a.environment")
+            + "WHERE a.id IS NOT NULL AND (t.environment LIKE '%:%' OR a.environment LIKE '%:%') ORDER BY t.id"
+    )
+
+    /// Calls `body` with the account and the claims of each ID token whose environment, or its account's, has a port,
+    /// and with both environments; a token that cannot be decoded has no claims.
+    func forEachIDTokenAtPort(_ body: (Account.ID, Claims?, _ environments: [String]) throws -> Void) throws {
+        let table = SealedTable.idToken
+        try connection.walk(Self.idTokensAtPorts) { row in
+            let secret = try open(row, of: table)
+            let claims = (try? IDToken(decoding: secret))?.claims
+            let environments = [row.text(table["environment"]), row.text(table.end + 1)]
+            try body(table.account(row.text(table.end), of: row), claims, environments)
+        }
     }
 
     func hasAccount(key: String, environment: String) throws -> Bool {
