@@ -49,6 +49,18 @@ extension MSALCacheImporter {
         )
     }
 
+    /// The environment of an account that the store had, for an entry of it that names the host alone; else the one that
+    /// the entry names.
+    ///
+    /// Tokens and profiles are told apart by it: at two ports of a host one id may be of two accounts, and only an ID
+    /// token told which it is. Those that the store has would be there twice.
+    mutating func environment(_ named: String, of account: Int64) throws -> String {
+        guard !session.newAccounts.contains(account), !Cloud.contains(named) else { return named }
+        let stored = try environments[account] ?? session.environment(ofAccount: account) ?? named
+        environments[account] = stored
+        return HostAndPort(stored, usualPort: 443)?.urlHost == named ? stored : named
+    }
+
     /// How old the document is beside the store in what it has of an account and a client: by their ID tokens, of
     /// several tenants by the one that was asked last, else by their access tokens; nil where nothing tells.
     func age(of account: Int64, client: String) -> ImportedAge? {

@@ -27,7 +27,7 @@ extension MSALCacheImporter {
         accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
         let token = IDTokenRow(
             clientID: client,
-            environment: environment,
+            environment: try self.environment(environment, of: account),
             realm: realm,
             realmFold: try resolve(realm, homeAccountID),
             credentialType: type,
@@ -79,7 +79,7 @@ extension MSALCacheImporter {
         let name = entity.rest["name"]?.text
         let shown = username == Self.placeholderUsername ? "" : username
         let profile = TenantProfileRow(
-            environment: environment,
+            environment: try self.environment(environment, of: account),
             realm: realm,
             realmFold: try resolve(realm, homeAccountID),
             localAccountID: localAccountID,
@@ -154,6 +154,7 @@ extension MSALCacheImporter {
         if let account {
             // Its refresh token, which names no tenant, is of the same account.
             accounts.add(account, homeAccountID: homeAccountID, environment: environment, realm: realm, client: client)
+            token.environment = try self.environment(environment, of: account)
             try noteTime(of: token, account: account)
         }
         let row = try session.importAccessToken(token, account: account, &accessTokens)
@@ -171,7 +172,7 @@ extension MSALCacheImporter {
         let issuer = entity.accountIssuer(at: environment)
         // Early releases of MSAL for Node wrote the second.
         let families = [entity.text("family_id"), entity.rest["familyId"]?.text]
-        let token = RefreshTokenRow(
+        var token = RefreshTokenRow(
             clientID: client,
             familyID: families.compactMap(\.self).first { !$0.isEmpty },
             environment: environment,
@@ -189,6 +190,7 @@ extension MSALCacheImporter {
             issuer: issuer,
             claims: nil
         )
+        token.environment = try self.environment(environment, of: account)
         // Of several tenants, the one that was asked last: a refresh token is good for all of them.
         let issued = issues[account]?.clients[client.folded]?.newest
         let issue = issued?.age ?? ages[account]?[client.folded]

@@ -12,6 +12,9 @@ struct MSALCacheImporter {
     private(set) var report = ImportReport()
     var accounts = ImportedAccounts()
 
+    /// The environments of the accounts that the store had.
+    var environments: [Int64: String] = [:]
+
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
 

@@ -220,6 +220,17 @@ struct PortTests {
         #expect(try fixture.take(document).changes == 0)
     }
 
+    @Test func `an export that lost one of two ports changes no token of a store that has both`() throws {
+        let fixture = try Self.store(ports: 8_443, 9_443)
+        let buckets = ["AccessToken", "RefreshToken", "IdToken", "Account"]
+        let before = try buckets.map { Set(try fixture.rows($0)) }
+        let document = try Self.store(ports: 8_443).export()
+        #expect(document["IdToken"].object?.members.map { $0.value["environment"].text } == ["id.example"])
+        #expect(try fixture.take(document).rejected.isEmpty)
+        #expect(try buckets.map { Set(try fixture.rows($0)) } == before)
+        #expect(try fixture.store.status().accounts == 2)
+    }
+
     @Test(arguments: [false, true])
     func `tokens at a host stay apart from those of its port that the document names too`(isKnown: Bool) throws {
         let host: KeyValuePairs<String, JSONValue> = [

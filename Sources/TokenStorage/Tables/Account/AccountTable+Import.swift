@@ -76,6 +76,10 @@ extension StoreConnection {
         ) != nil
     }
 
+    func environment(ofAccount row: Int64) throws -> String? {
+        try connection.first("SELECT environment FROM account WHERE id = ?1", .integer(row)) { $0.text(0) }
+    }
+
     /// The environments of the accounts with a key.
     func environments(ofAccountsWithKey key: String) throws -> Set<String> {
         Set(try connection.all("SELECT environment FROM account WHERE account_key = ?1", .text(key)) { $0.text(0) })
