@@ -46,6 +46,18 @@ struct ForgeryTests {
         #expect(keys?["keys"] == .array([ForgedIssuer.publicKey(of: issuer.key)]))
     }
 
+    @Test func `a sign-in that is stored keeps the documents that it fetched, a refused one none`() async throws {
+        let issuer = try ForgedIssuer()
+        let place = issuer.issuer.issuer
+        _ = try await signInError { _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1 + "x")) } }
+        #expect(try issuer.store.issuerDocument(place) == nil)
+        #expect(try issuer.store.issuerDocument(place + "/keys") == nil)
+        _ = try await issuer.signIn { try $0.genuine($0.claims(nonce: $1)) }
+        let (metadata, keys) = try (issuer.store.issuerDocument(place), issuer.store.issuerDocument(place + "/keys"))
+        #expect(metadata?["token_endpoint"] == .string(place + "/token"))
+        #expect(keys?["keys"] == .array([ForgedIssuer.publicKey(of: issuer.key)]))
+    }
+
     @Test func `a token signed with another key is refused`() async throws {
         let issuer = try ForgedIssuer()
         let error = try await signInError {

@@ -131,15 +131,15 @@ package struct IssuerDocuments: Sendable {
         throw IssuerWait(wait, now: cache.options.now().unixSeconds)
     }
 
-    /// Replaces what a store has of these documents with what was fetched here, for a sign-in that succeeded: the
-    /// refreshes that follow must not meet what it has just found to be old.
+    /// Keeps what was fetched here in the store that took a sign-in's tokens: the refreshes that follow must not meet
+    /// what it has just found to be old, nor fail where the issuer's metadata cannot be had any more.
     ///
-    /// A document that the store does not have is left to the first refresh, and a newer one stays: a person may have
-    /// taken a quarter of an hour to sign in.
+    /// A newer document stays: a person may have taken a quarter of an hour to sign in.
     package func replaceKept(in store: TokenStore) throws {
         for (url, fetched) in fetched.all {
             let age = Int64(max(0, now().timeIntervalSince(fetched.at)))
-            try store.replaceIssuerDocument(fetched.document, url: url, lifetime: fetched.lifetime, age: age)
+            let lifetime = fetched.lifetime
+            try store.replaceIssuerDocument(fetched.document, url: url, lifetime: lifetime, age: age, addsMissing: true)
             // The issuer serves again, as a person has found out.
             for wait in IssuerDocumentKind.allCases.map({ IssuerWait.name($0, url) }) {
                 guard try store.issuerDocument(wait) != nil else { continue }

@@ -30,17 +30,22 @@ extension TokenStore {
 
     /// Puts a document that was fetched some seconds ago in the place of an older one that says something else.
     ///
-    /// Where none is kept, none is added.
+    /// Where none is kept, none is added, unless `addsMissing` says so.
     package func replaceIssuerDocument(
         _ document: JSONValue.Object,
         url: String,
         lifetime: Int64,
-        age: Int64
+        age: Int64,
+        addsMissing: Bool = false
     ) throws {
-        guard age < lifetime, try read({ try $0.keepsOlder(than: document, of: age, url: url) }) else { return }
+        let hasPlace = { @Sendable (session: StoreConnection) throws in
+            try session.keepsOlder(than: document, of: age, url: url, orNone: addsMissing)
+        }
+        guard age < lifetime, try read(hasPlace) else { return }
         try write { session in
+            try session.deleteOldIssuerDocuments()
             let row = try session.lockedIssuerDocument(url)
-            guard try session.keepsOlder(than: document, of: age, url: url) else { return }
+            guard try hasPlace(session) else { return }
             try session.writeIssuerDocument(document, url: url, lifetime: lifetime, age: age, row: row)
         }
     }
@@ -78,9 +83,15 @@ extension StoreConnection {
         } ?? nil
     }
 
-    /// Whether something else than `document` is kept, and was not fetched after it, some seconds ago.
-    fileprivate func keepsOlder(than document: JSONValue.Object, of age: Int64, url: String) throws -> Bool {
-        guard let kept = try keptDocument(url) else { return false }
+    /// Whether something else than `document` is kept, and was not fetched after it, some seconds ago; where none is
+    /// kept, `orNone`.
+    fileprivate func keepsOlder(
+        than document: JSONValue.Object,
+        of age: Int64,
+        url: String,
+        orNone: Bool
+    ) throws -> Bool {
+        guard let kept = try keptDocument(url) else { return orNone }
         return kept.document != document && kept.fetchedAt <= now - age
     }
 

@@ -49,4 +49,23 @@ struct IssuerDocumentTests {
         try Self.replace(fixture, age: 0)
         #expect(try Self.kept(fixture) == nil)
     }
+
+    @Test func `one that is added is kept for the rest of its time, and replaces no newer one`() throws {
+        let fixture = try TestStore()
+        let add = { (document: JSONValue.Object, age: Int64) in
+            try fixture.store
+                .replaceIssuerDocument(document, url: Self.url, lifetime: 600, age: age, addsMissing: true)
+        }
+        try add(Self.first, 600)
+        #expect(try Self.kept(fixture) == nil)
+        try add(Self.first, 200)
+        #expect(try Self.kept(fixture) == "first")
+        try add(Self.second, 201)
+        #expect(try Self.kept(fixture) == "first")
+        fixture.clock.seconds += 400
+        #expect(try Self.kept(fixture) == nil)
+        // The row of one whose time is over may be there still.
+        try add(Self.second, 0)
+        #expect(try Self.kept(fixture) == "second")
+    }
 }

@@ -101,6 +101,22 @@ struct DeviceLoginTests {
         #expect(forms.map { $0["audience"] } == [nil, nil, "https://a.example"])
     }
 
+    @Test func `a session is refreshed with what its first sign-in fetched while discovery is down`() async throws {
+        let (issuer, scratch) = (try issuer(), try ScratchDirectory())
+        #expect(try await login(issuer, scratch).status == 0)
+        let (discovery, keys) = ("/op/.well-known/openid-configuration", "/op/keys")
+        let (askedForMetadata, askedForKeys) = (issuer.forms(discovery).count, issuer.forms(keys).count)
+        issuer.answer(.init(status: 503), at: discovery)
+        issuer.answer(.init(status: 503), at: keys)
+        issuer.answer(.init(#"{"access_token":"at-1","expires_in":600}"#))
+        let environment = ["TOKENSTORE_PATH": scratch.store]
+        let token = Command(arguments: ["token", "--scope", "read", "--force-refresh"], environment: environment)
+        let outcome = try await token.runAside(in: scratch)
+        #expect(outcome.output == "at-1\n", "\(outcome.error)")
+        #expect(issuer.forms(discovery).count == askedForMetadata)
+        #expect(issuer.forms(keys).count == askedForKeys)
+    }
+
     @Test func `who signed in on another device is to do so again`() async throws {
         let (issuer, scratch) = (try issuer(), try ScratchDirectory())
         #expect(try await login(issuer, scratch).status == 0)
