@@ -101,6 +101,15 @@ extension StoreReading {
         }
     }
 
+    /// The tenants whose ID tokens of an account are stored and cannot be decoded, such as encrypted ones.
+    package func tenantsOfUnreadableIDTokens(of account: Account.ID) throws -> [String] {
+        try read { session in
+            try session.connection.read {
+                try session.accountRow(account).map { try session.tenantsOfUnreadableIDTokens($0) } ?? []
+            }
+        }
+    }
+
     /// The newest ID token of an account from an authority; nil: from the tenant that the account is at home in.
     ///
     /// At an issuer that has no tenants, and of a user flow, it is the newest of all; none is from an authority that is

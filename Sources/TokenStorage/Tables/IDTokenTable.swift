@@ -204,6 +204,16 @@ extension StoreConnection {
         // Of those of one second the one that was stored last.
         return tokens.indices.sorted { (times[$0], $1) > (times[$1], $0) }.map { tokens[$0] }
     }
+
+    /// The tenants, folded, of an account's ID tokens that cannot be decoded, such as encrypted ones.
+    func tenantsOfUnreadableIDTokens(_ account: Int64) throws -> [String] {
+        let table = SealedTable.idToken
+        return try connection.all(Self.tokensOfAccount, .integer(account), .null) { row -> String? in
+            let secret = try open(row, of: table)
+            return (try? IDToken(decoding: secret)) == nil ? row.text(table["realm_fold"]) : nil
+        }
+        .compactMap(\.self)
+    }
 }
 
 // MARK: - Import, export and maintenance

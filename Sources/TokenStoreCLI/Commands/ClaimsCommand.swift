@@ -44,7 +44,18 @@ struct ClaimsCommand: ParsableCommand {
         let names = Array(words.dropFirst(word == nil ? 0 : 1))
         let account = try store.account(AccountChoice(filters, account: word))
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
-        if tokens.isEmpty { console.note("no ID token is stored for \(account.username)") }
+        let hasUnreadable = try store.tenantsOfUnreadableIDTokens(of: account.id).contains { tenant in
+            filters.includes(tenant: tenant) && !tokens.contains { $0.tenantID == tenant }
+        }
+        if hasUnreadable {
+            let token = "the ID token of \(account.shownName)"
+            let problem = "\(token) is encrypted or not a JSON Web Token, so its claims cannot be read"
+            let hint = "sign in again, with the client registered for ID tokens that are signed and not encrypted"
+            guard names.isEmpty || !tokens.isEmpty else { throw CommandFailure(.noMatch, problem, hint) }
+            console.note(problem)
+        } else if tokens.isEmpty {
+            console.note("no ID token is stored for \(account.username)")
+        }
         let report = ClaimsReport(account: try store.summary(of: account.id), profiles: Self.newest(tokens))
         try report.require(names) { try store.accounts(matching: .homeAccountID(account.id.homeAccountID)).count > 1 }
         if arguments.json {

@@ -141,6 +141,38 @@ struct ClaimsCommandTests {
         #expect(candidates?.map { $0["username"] is NSNull } == [true, true])
     }
 
+    @Test(arguments: ["eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d", "garbage", "e30.W10.c2ln"])
+    func `an ID token that cannot be read is said to be one`(idToken: String) throws {
+        let scratch = try ScratchDirectory()
+        let cache = try CachedUser.cache([.mara]).replacing(CachedUser.mara.idToken, with: idToken)
+        #expect(try scratch.run("import", input: cache).status == 0)
+        let token = "the ID token of mara@example.net"
+        let problem = "\(token) is encrypted or not a JSON Web Token, so its claims cannot be read"
+        let all = try scratch.run("claims")
+        #expect(all.status == 0)
+        #expect(all.output.isEmpty)
+        #expect(all.error == "tokenstore: \(problem)\n")
+        let named = try scratch.run("claims", "mara@example.net", "department")
+        #expect(named.status == 3)
+        #expect(named.output.isEmpty)
+        #expect(named.error.hasPrefix("tokenstore: error: \(problem); sign in again"), "\(named.error)")
+    }
+
+    @Test func `an ID token that cannot be read is told beside those of other tenants`() throws {
+        let scratch = try ScratchDirectory()
+        var home = CachedUser.mara
+        (home.policy, home.environment) = (nil, "login.microsoftonline.com")
+        try scratch.fill(home)
+        let guest = "b0000000-0000-4000-8000-000000000001"
+        let cache = try CachedUser.cache([home]).replacing(home.idToken, with: "garbage")
+        let visited = cache.replacing("\"realm\":\"\(home.tenant)\"", with: "\"realm\":\"\(guest)\"")
+        #expect(try scratch.run("import", input: visited).status == 0)
+        let outcome = try scratch.run("claims")
+        #expect(outcome.output.contains("tenant \(home.tenant), "))
+        #expect(outcome.error.contains("is encrypted or not a JSON Web Token"), "\(outcome.error)")
+        #expect(try scratch.run("claims", "--tenant", home.tenant).error.isEmpty)
+    }
+
     @Test func `each tenant has its own heading`() throws {
         let scratch = try ScratchDirectory()
         var home = CachedUser.mara
