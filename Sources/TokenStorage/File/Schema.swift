@@ -70,13 +70,20 @@ package struct Schema: Sendable {
     func version(ofStep index: Int) -> Int { base + index + 1 }
 
     /// Takes `steps`, each whole or not at all; the floors rise with the version.
-    package func apply(_ steps: ArraySlice<Migration>, to connection: Connection) throws {
+    ///
+    /// `taken` is told each new version.
+    package func apply(
+        _ steps: ArraySlice<Migration>,
+        to connection: Connection,
+        taken: (Int) -> Void = { _ in }
+    ) throws {
         for (index, migration) in zip(steps.indices, steps) {
             try connection.write {
                 try connection.execute(migration.sql)
                 try connection.execute("PRAGMA user_version = \(index + 1)")
                 try connection.recordStep(to: index + 1, migration)
             }
+            taken(index + 1)
         }
     }
 }

@@ -155,7 +155,11 @@ struct StoreOpener {
         let header = try StoreHeader(connection, at: path)
         let steps = try schema.pending(header, forWriting: true)
         if steps.contains(where: \.isIrreversible) { try keepCopy(connection, version: header.userVersion) }
-        try schema.apply(steps, to: connection)
+        try TokenStoreError.inSteps { done in
+            try TokenStoreError.translating(at: path) {
+                try schema.apply(steps, to: connection) { done = "the store has schema version \($0) now" }
+            }
+        }
         return try StoreHeader(connection, at: path)
     }
 

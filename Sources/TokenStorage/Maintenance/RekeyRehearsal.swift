@@ -24,7 +24,7 @@ extension StoreReading {
             guard let key = try? source.load(session.keyContext([:])), try key.id == session.keys().keyEncryptionKey.id,
                 try !session.isLeftUnfinished(movedTo: source)
             else { return }
-            throw TokenStoreError.leakedKey(source)
+            throw try session.leakedKey(source)
         }
     }
 
@@ -42,11 +42,15 @@ extension StoreReading {
     }
 }
 
-extension TokenStoreError {
-    static func leakedKey(_ source: KeySource) -> TokenStoreError {
-        .invalidArgument(
-            "\(source) holds the key that the store has now",
-            .changeKey("if that leaked, name a source with another one", to: "file:PATH")
+extension StoreConnection {
+    /// The key of a source is the one that the store has, and has leaked, unless a rekey after a leak has brought it.
+    func leakedKey(_ source: KeySource) throws -> TokenStoreError {
+        let isReplacement = try lastKeyChange() == Self.outcome(source, afterLeak: true)
+        let advice = "if that leaked, name a source with another one"
+        return .invalidArgument(
+            "\(source) holds the key that the store has now"
+                + (isReplacement ? ", with which the last rekey replaced one that had leaked" : ""),
+            .changeKey(isReplacement ? "nothing is left to do for that leak; \(advice)" : advice, to: "file:PATH")
         )
     }
 }

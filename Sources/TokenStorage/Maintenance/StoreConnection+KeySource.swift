@@ -46,7 +46,7 @@ extension StoreConnection {
             try reloadKeysAtHand()
             let ring = try keys()
             let old = ring.keyEncryptionKey.id
-            guard !afterLeak || new.key.id != old else { throw TokenStoreError.leakedKey(new.source) }
+            guard !afterLeak || new.key.id != old else { throw try leakedKey(new.source) }
             for id in try connection.dataKeyIDs() {
                 let wrapped = try ring.rewrap(id, under: new.key, from: connection)
                 try connection.rewrapDataKey(id, wrapped, under: new.key.id)
@@ -64,7 +64,7 @@ extension StoreConnection {
         return old
     }
 
-    private static func outcome(_ source: KeySource, afterLeak: Bool) -> String {
+    static func outcome(_ source: KeySource, afterLeak: Bool) -> String {
         "key source \(source.kind.rawValue)" + (afterLeak ? ", after a leak" : "")
     }
 

@@ -237,6 +237,14 @@ extension StoreConnection {
         try connection.first("SELECT outcome FROM event WHERE kind = 'rekey' ORDER BY id DESC LIMIT 1") { $0.text(0) }
     }
 
+    /// What the last change of the key says of itself, which the sealing of what was under the old one follows.
+    func lastKeyChange() throws -> String? {
+        let question: StaticString = """
+            SELECT outcome FROM event WHERE kind = 'rekey' AND outcome LIKE 'key source %' ORDER BY id DESC LIMIT 1
+            """
+        return try connection.first(question) { $0.text(0) }
+    }
+
     /// Whether the key has come to another place while a refresh that is under way may have begun before.
     func hasJustMovedKey() throws -> Bool {
         let question: StaticString = """

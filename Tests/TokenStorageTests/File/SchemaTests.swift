@@ -137,13 +137,16 @@ struct SchemaTests {
         #expect(try store.status().schemaVersion == Self.known)
     }
 
-    @Test func `a failed migration changes nothing, and the next program tries again`() throws {
+    @Test func `a failed migration says which steps it took, and the next program goes on`() throws {
         let fixture = try TestStore.closed(.standardCache(.accessToken("a", "s1")))
         let first = Self.step(Self.next, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT")
         let bad = Self.step(Self.next + 1, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO absent VALUES (1)")
-        #expect(throws: TokenStoreError.self) {
+        let error = #expect(throws: TokenStoreError.self) {
             try TokenStore.open(at: fixture.path, options: options(fixture, [first, bad]))
         }
+        #expect(error?.problem.hasSuffix(", and the store has schema version \(Self.next) now") == true)
+        #expect(error?.problem.contains("nothing was changed") == false)
+        #expect(try TokenStore.open(at: fixture.path, options: options(fixture, [first])).accounts().count == 1)
         let good = Self.step(Self.next + 1, "CREATE TABLE half (id INTEGER) STRICT")
         let store = try TokenStore.open(at: fixture.path, options: options(fixture, [first, good]))
         #expect(try store.status().schemaVersion == Self.next + 1)

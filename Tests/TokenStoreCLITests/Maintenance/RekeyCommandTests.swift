@@ -140,5 +140,6 @@ struct RekeyCommandTests {
         let third = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).run(in: scratch)
         #expect(third.status != 0, "\(third.error)")
         #expect(third.error.contains("holds the key that the store has now"), "\(third.error)")
+        #expect(third.error.contains("with which the last rekey replaced one that had leaked"), "\(third.error)")
     }
 }

@@ -50,7 +50,9 @@ struct CachedUser: Sendable {
             ]
             if let policy { payload["tfp"] = policy }
             payload.merge(claims) { $1 }
-            let parts = try [["alg": "none"], payload].map { try JSONSerialization.data(withJSONObject: $0).base64URL }
+            let parts = try [["alg": "none"], payload].map {
+                try JSONSerialization.data(withJSONObject: $0, options: .sortedKeys).base64URL
+            }
             return parts.joined(separator: ".") + ".c2ln"
         }
     }

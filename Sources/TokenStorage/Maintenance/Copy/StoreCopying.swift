@@ -289,7 +289,7 @@ struct StoreCopying {
     private func problem(of totals: PurgeCounts, _ mark: CopyMark?) -> String? {
         if let mark, mark.isDone { return "has a copy of \(source) already, and lacks what was written there since" }
         if totals.accounts == 0, totals.accessTokens == 0 { return nil }
-        guard mark == nil else { return "holds part of a copy of \(source) that was cut off" }
+        guard mark == nil else { return "holds part of a copy of \(source) that was cut off, or was taken back" }
         return "holds \(totals.accounts) accounts already, and a copy would mix two stores"
     }
 }

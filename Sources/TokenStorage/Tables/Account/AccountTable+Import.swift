@@ -61,8 +61,9 @@ extension StoreConnection {
     func forEachIDTokenAtPort(_ body: (Account.ID, Claims?, _ environments: [String]) throws -> Void) throws {
         let table = SealedTable.idToken
         try connection.walk(Self.idTokensAtPorts) { row in
-            let secret = try open(row, of: table)
-            let claims = (try? IDToken(decoding: secret))?.claims
+            // One that was altered tells nothing.
+            let secret = try intact { try open(row, of: table) }
+            let claims = secret.flatMap { try? IDToken(decoding: $0) }?.claims
             let environments = [row.text(table["environment"]), row.text(table.end + 1)]
             try body(table.account(row.text(table.end), of: row), claims, environments)
         }
