@@ -57,6 +57,26 @@ struct FurtherScopeTests {
         #expect(try await scene.store.summary(of: scene.account)?.accessTokenCount == 3)
     }
 
+    @Test func `a further scope that is not granted any more takes the older token along`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"at-more","expires_in":3600}"#))
+        _ = try await scene.acquire("more")
+        scene.issuer.answer(.init(#"{"access_token":"at-less","expires_in":3600,"scope":"openid read write"}"#))
+        _ = try await scene.acquire("more") { $0.forcesRefresh = true }
+        #expect(try await scene.acquire("more").accessToken.secret == Secret("at-less"))
+        #expect(try await scene.store.summary(of: scene.account)?.accessTokenCount == 1)
+    }
+
+    @Test func `ended tokens for further scopes go with the next one`() async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"at-1","expires_in":3600}"#))
+        for scope in ["payment:1", "payment:2", "payment:3"] as [Scope] {
+            _ = try await scene.acquire(scope)
+            scene.expire()
+        }
+        #expect(try await scene.store.summary(of: scene.account)?.accessTokenCount == 1)
+    }
+
     @Test func `callers for several further scopes have one request each`() async throws {
         let scene = try OpenScene()
         scene.expire()

@@ -55,10 +55,20 @@ extension MSALCacheImporter {
     /// Tokens and profiles are told apart by it: at two ports of a host one id may be of two accounts, and only an ID
     /// token told which it is. Those that the store has would be there twice.
     mutating func environment(_ named: String, of account: Int64) throws -> String {
-        guard !session.newAccounts.contains(account), !Cloud.contains(named) else { return named }
+        guard !session.newAccounts.contains(account), !Cloud.contains(named), try hasAccountsAtPorts() else {
+            return named
+        }
         let stored = try environments[account] ?? session.environment(ofAccount: account) ?? named
         environments[account] = stored
         return HostAndPort(stored, usualPort: 443)?.urlHost == named ? stored : named
+    }
+
+    /// Whether an account of the store is at a port, as hardly any is.
+    private mutating func hasAccountsAtPorts() throws -> Bool {
+        if let found = areAccountsAtPorts { return found }
+        let found = try session.hasAccountsAtPorts()
+        areAccountsAtPorts = found
+        return found
     }
 
     /// How old the document is beside the store in what it has of an account and a client: by their ID tokens, of

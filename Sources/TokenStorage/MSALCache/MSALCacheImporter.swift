@@ -15,6 +15,9 @@ struct MSALCacheImporter {
     /// The environments of the accounts that the store had.
     var environments: [Int64: String] = [:]
 
+    /// nil: not asked yet.
+    var areAccountsAtPorts: Bool?
+
     /// How old the ID tokens are beside those that the store had, by account and client.
     var ages: [Int64: [String: ImportedAge]] = [:]
 

@@ -45,11 +45,12 @@ extension StoreReading {
 extension StoreConnection {
     /// The key of a source is the one that the store has, and has leaked, unless a rekey after a leak has brought it.
     func leakedKey(_ source: KeySource) throws -> TokenStoreError {
-        let isReplacement = try lastKeyChange() == Self.outcome(source, afterLeak: true)
+        let isReplacement =
+            try connection.dataKeyCount() == 1 && lastKeyChange() == Self.outcome(source, afterLeak: true)
         let advice = "if that leaked, name a source with another one"
         return .invalidArgument(
             "\(source) holds the key that the store has now"
-                + (isReplacement ? ", with which the last rekey replaced one that had leaked" : ""),
+                + (isReplacement ? ", with which the last change of the key replaced one that had leaked" : ""),
             .changeKey(isReplacement ? "nothing is left to do for that leak; \(advice)" : advice, to: "file:PATH")
         )
     }

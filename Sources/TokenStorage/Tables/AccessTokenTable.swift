@@ -77,7 +77,8 @@ extension StoreConnection {
     ///
     /// Those are of the same client, tenant, type, key and variant, and have a scope in common: of tokens that are all
     /// for `sessionScope`, a further one, or else two that are asked for by turns would each have the other deleted.
-    /// Fields not known here pass from one of the same scope to the new one.
+    /// An issuer that ends access tokens at a refresh grants no further scope (RFC 6749 §6). Fields not known here pass
+    /// from one of the same scope to the new one.
     func replaceAccessTokens(with token: AccessTokenRow, account: Int64?, sessionScope: Scope? = nil) throws {
         if let account, bareAccount == account { return try insertAccessToken(token, account: account) }
         var token = token
@@ -85,9 +86,7 @@ extension StoreConnection {
         let overlapping = try connection.all(Self.tokensAlike, kind(of: token, account)) { row -> Int64? in
             let (id, scope) = (row.integer(0), Scope(row.text(AccessTokenColumn.target)))
             guard scope.intersects(newScope) else { return nil }
-            if let sessionScope, !newScope.covers(scope), !scope.intersects(newScope, besides: sessionScope) {
-                return nil
-            }
+            if let sessionScope, isFurther(row, scope, than: token, besides: sessionScope) { return nil }
             if scope.foldedText == newScope.foldedText {
                 // What was altered ends here; its fields would not be worth the answer that is about to be stored.
                 let extra = try intact { try openMembers(row, of: .accessToken, 1) }
@@ -109,6 +108,14 @@ extension StoreConnection {
             owner(account), .text(token.clientID.folded), .text(token.realmFold), .text(token.tokenTypeFold),
             .text(token.keyID), .text(token.variant),
         ]
+    }
+
+    /// Whether the token of a row is for what a new one of its session was not even asked for, and has not ended.
+    private func isFurther(_ row: Row, _ scope: Scope, than new: AccessTokenRow, besides sessionScope: Scope) -> Bool {
+        let extended = row.optionalInteger(AccessTokenColumn.extendedExpiresOn) ?? 0
+        let end = max(row.integer(AccessTokenColumn.expiresOn), extended)
+        let wanted = Scope(new.scope.tokens + (new.asked?.tokens ?? []))
+        return end > now && !wanted.covers(scope) && !wanted.intersects(scope, besides: sessionScope)
     }
 
     /// Asks a server what ``replaceAccessTokens(with:account:)`` will ask.

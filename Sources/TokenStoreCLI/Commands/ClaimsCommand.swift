@@ -44,13 +44,14 @@ struct ClaimsCommand: ParsableCommand {
         let names = Array(words.dropFirst(word == nil ? 0 : 1))
         let account = try store.account(AccountChoice(filters, account: word))
         let tokens = try store.idTokens(of: account.id).filter { filters.includes(tenant: $0.tenantID) }
-        let hasUnreadable = try store.tenantsOfUnreadableIDTokens(of: account.id).contains { tenant in
+        let unreadable = try store.tenantsOfUnreadableIDTokens(of: account.id).first { tenant in
             filters.includes(tenant: tenant) && !tokens.contains { $0.tenantID == tenant }
         }
-        if hasUnreadable {
-            let token = "the ID token of \(account.shownName)"
+        if let unreadable {
+            let place = tokens.isEmpty || unreadable.isEmpty ? "" : " from tenant \(unreadable)"
+            let token = "the ID token of \(account.shownName)\(place)"
             let problem = "\(token) is encrypted or not a JSON Web Token, so its claims cannot be read"
-            let hint = "sign in again, with the client registered for ID tokens that are signed and not encrypted"
+            let hint = "have the client registered for ID tokens that are signed, not encrypted, and sign in then"
             guard names.isEmpty || !tokens.isEmpty else { throw CommandFailure(.noMatch, problem, hint) }
             console.note(problem)
         } else if tokens.isEmpty {

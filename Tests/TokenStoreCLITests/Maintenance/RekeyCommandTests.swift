@@ -140,6 +140,6 @@ struct RekeyCommandTests {
         let third = try Command(arguments: arguments, environment: ["TOKENSTORE_PATH": scratch.store]).run(in: scratch)
         #expect(third.status != 0, "\(third.error)")
         #expect(third.error.contains("holds the key that the store has now"), "\(third.error)")
-        #expect(third.error.contains("with which the last rekey replaced one that had leaked"), "\(third.error)")
+        #expect(third.error.contains("with which the last change of the key replaced one"), "\(third.error)")
     }
 }

@@ -34,7 +34,8 @@ struct Command {
 
     /// The program that was built with the tests, or the one that the environment names: `.ci/run` tests what is shipped.
     static let binary: String = {
-        if let program = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_PROGRAM"] { return program }
+        let named = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_PROGRAM"] ?? ""
+        if !named.isEmpty { return URL(filePath: named).path }
         let directory =
             Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
             ?? Bundle.main.bundleURL

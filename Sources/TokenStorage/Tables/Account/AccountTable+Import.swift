@@ -77,6 +77,11 @@ extension StoreConnection {
         ) != nil
     }
 
+    /// Whether the environment of some account has a port.
+    func hasAccountsAtPorts() throws -> Bool {
+        try connection.integer("SELECT 1 FROM account WHERE environment LIKE '%:%' LIMIT 1") != nil
+    }
+
     func environment(ofAccount row: Int64) throws -> String? {
         try connection.first("SELECT environment FROM account WHERE id = ?1", .integer(row)) { $0.text(0) }
     }
