@@ -32,10 +32,14 @@ struct Command {
         private struct NoJSON: Error { let text: String }
     }
 
+    private static let named = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_PROGRAM"] ?? ""
+
+    /// Whether the program is one that was built for speed.
+    static var isShipped: Bool { !named.isEmpty }
+
     /// The program that was built with the tests, or the one that the environment names: `.ci/run` tests what is shipped.
     static let binary: String = {
-        let named = ProcessInfo.processInfo.environment["TOKENSTORE_TEST_PROGRAM"] ?? ""
-        if !named.isEmpty { return URL(filePath: named).path }
+        if isShipped { return URL(filePath: named).path }
         let directory =
             Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
             ?? Bundle.main.bundleURL
