@@ -109,13 +109,16 @@ public struct Scope: Sendable {
     }
 
     /// Whether both have a token in common; reserved tokens take no part, and neither does `email`.
-    public func intersects(_ other: Scope) -> Bool { intersects(other, besides: Scope([])) }
+    public func intersects(_ other: Scope) -> Bool { Self.intersect(foldedOfAPIs, other.foldedOfAPIs) }
 
     /// The same for what is left of both without the tokens of a third.
     package func intersects(_ other: Scope, besides shared: Scope) -> Bool {
         let left = shared.foldedOfAPIs
-        let (own, others) = (foldedOfAPIs.subtracting(left), other.foldedOfAPIs.subtracting(left))
-        return own.isEmpty && others.isEmpty || !own.isDisjoint(with: others)
+        return Self.intersect(foldedOfAPIs.subtracting(left), other.foldedOfAPIs.subtracting(left))
+    }
+
+    private static func intersect(_ own: Set<[UInt8]>, _ others: Set<[UInt8]>) -> Bool {
+        own.isEmpty && others.isEmpty || !own.isDisjoint(with: others)
     }
 
     /// Without `email`, which asks for a claim: issuers grant it beside the scopes of any API, so that it does not tell
