@@ -2,14 +2,17 @@ import SQL
 
 extension Connection {
     /// Begins a transaction that writes: what the database or the role has for a standard is not what counts.
-    static let beginning: StaticString = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    ///
+    /// A session of its own has the level from its start: at the end of a transaction that was given one, a server looks
+    /// through all of its settings.
+    var beginning: StaticString { address.pooler == .none ? "BEGIN" : "BEGIN ISOLATION LEVEL READ COMMITTED" }
 
     /// Runs `body` in a write transaction: all of it happens, or none of it.
     ///
     /// Each statement sees what was committed before it (READ COMMITTED); rows are locked by the statements themselves.
     package func write<Result>(_ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try body() }
-        return try transaction(statement(Self.beginning), body) {
+        return try transaction(statement(beginning), body) {
             let answer = Answer(self)
             try pipeline.send(statement("COMMIT"), [], role: .commit, number: nil, answer: answer)
             if let (statement, values) = transaction?.farewell {

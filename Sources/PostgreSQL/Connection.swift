@@ -11,21 +11,23 @@ package final class Connection {
     let pipeline: Pipeline
     package let address: ServerAddress
     package let options: Options
-    var transaction: Transaction?
+    /// Swift's check for overlapping access is off, as for what the pipeline changes: each question would pay for it
+    /// several times, and one thread at a time has a connection.
+    @exclusivity(unchecked) var transaction: Transaction?
     var lastCursor = 0
     /// By the address of a literal, or of the object of a text that was put together; both stay where they are.
-    private var statements: [UnsafeRawPointer: Prepared] = [:]
+    @exclusivity(unchecked) private var statements: [UnsafeRawPointer: Prepared] = [:]
     /// By the statements that each is put together of.
     var gatherings: [[ObjectIdentifier]: Prepared] = [:]
 
     /// Whether the program has looked at the server behind the connection.
-    package var isVetted = false
+    @exclusivity(unchecked) package var isVetted = false
 
     /// The timeline of the server, which begins anew with each promotion of a standby; 0: it tells none.
-    package var timeline: Int64 = 0
+    @exclusivity(unchecked) package var timeline: Int64 = 0
 
     /// How the database writes texts, by the server's name for it.
-    package var encoding = "UTF8"
+    @exclusivity(unchecked) package var encoding = "UTF8"
 
     /// What the server knows the session by; nil where the program has not asked.
     package var session: Session?
@@ -192,7 +194,7 @@ package final class Connection {
         guard address.pooler == .transaction else {
             return try pipeline.send(statement, values, role: .commit, number: 1, answer: answer)
         }
-        try begin(self.statement(Self.beginning))
+        try begin(self.statement(beginning))
         defer { transaction = nil }
         try pipeline.send(statement, values, role: .statement, number: 1, answer: answer)
         try pipeline.send(self.statement("COMMIT"), [], role: .commit, number: nil, answer: nil)

@@ -8,21 +8,21 @@ import SQL
 final class Pipeline {
     let library: Library
     /// nil once the connection is gone.
-    private(set) var handle: OpaquePointer?
+    @exclusivity(unchecked) private(set) var handle: OpaquePointer?
     var patience: Duration
     /// Whether a pooler stands before the server, which may give the session to another at the end of a batch.
     private let isPooled: Bool
     private let schema: String
     /// Why the connection is gone.
     private(set) var loss: PostgreSQLError?
-    private var steps: [Step] = []
-    private var firstOpen = 0
-    private var isSynchronized = true
+    @exclusivity(unchecked) private var steps: [Step] = []
+    @exclusivity(unchecked) private var firstOpen = 0
+    @exclusivity(unchecked) private var isSynchronized = true
 
     /// How many statements were put into the batch that is not ended.
-    private var batch = 0
+    @exclusivity(unchecked) private var batch = 0
     private static let handfuls = [3, 8]
-    private var failure: PostgreSQLError?
+    @exclusivity(unchecked) private var failure: PostgreSQLError?
     private var lastName = 0
     private var hasReplicationWarning = false
 
@@ -30,7 +30,7 @@ final class Pipeline {
     var isListening = false
 
     /// How often answers were waited for.
-    private(set) var roundTrips = 0
+    @exclusivity(unchecked) private(set) var roundTrips = 0
 
     /// So many answers at most are open: what waits to be sent, and what has arrived, is in memory.
     private static let longest = 1_024
@@ -69,9 +69,11 @@ final class Pipeline {
 
     deinit { close() }
 
-    func close() {
+    /// Closes the connection; the answers that it owes fail with `error`.
+    func close(failing error: PostgreSQLError = .closed) {
         guard let handle else { return }
         self.handle = nil
+        for step in steps[firstOpen...] { step.answer?.fail(error) }
         steps = []
         firstOpen = 0
         isSynchronized = true
@@ -140,7 +142,7 @@ final class Pipeline {
 
     func open() throws(PostgreSQLError) -> OpaquePointer {
         guard let handle else {
-            throw loss ?? PostgreSQLError(.connectionLost, "the connection was closed", state: .lost)
+            throw loss ?? .closed
         }
         return handle
     }
@@ -279,8 +281,7 @@ final class Pipeline {
 
     private func drop(_ error: PostgreSQLError) -> PostgreSQLError {
         loss = error
-        for step in steps[firstOpen...] { step.answer?.fail(error) }
-        close()
+        close(failing: error)
         return error
     }
 

@@ -31,6 +31,11 @@ package struct PostgreSQLError: Error, Hashable {
         case lostAfterCommit
     }
 
+    /// A connection that its own program has closed.
+    static var closed: PostgreSQLError {
+        PostgreSQLError(.connectionLost, "the connection was closed", state: .lost)
+    }
+
     private static let longest = 500
 
     private static func bounded(_ message: String) -> String {

@@ -190,8 +190,10 @@ extension CanonicalValues {
 ///
 /// Questions that do not depend on each other are asked one after another and then read: one round trip for all.
 package final class Answer {
-    /// Weak, as the connection holds an answer that it owes.
-    private weak var connection: Connection?
+    /// The connection holds an answer that it owes, and fails it before it goes.
+    ///
+    /// A weak reference would make each use of the connection slower.
+    private unowned let connection: Connection
     private let sent: SentValues?
     private var outcome: Result<Rows, PostgreSQLError>?
 
@@ -210,14 +212,14 @@ package final class Answer {
     package func rows() throws -> Rows {
         if outcome == nil {
             do {
-                try connection?.settle()
+                try connection.settle()
             } catch {
                 // Outside a transaction another question's failure is not one of this answer.
-                let isOwn = outcome == nil || connection?.isInTransaction == true
+                let isOwn = outcome == nil || connection.isInTransaction
                 if isOwn || (error as? PostgreSQLError)?.code == .notReplicated { throw error }
             }
         }
-        guard let outcome else { throw PostgreSQLError(.connectionLost, "the connection was closed", state: .lost) }
+        guard let outcome else { throw PostgreSQLError.closed }
         return try outcome.get()
     }
 

@@ -26,9 +26,7 @@ enum Socket {
         while true {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else { return .late }
-            // Rounded up, so that the last millisecond is not spent in a loop.
-            let milliseconds = min(left / .milliseconds(1), 60_000).rounded(.up)
-            let count = poll(&entry, 1, CInt(milliseconds))
+            let count = poll(&entry, 1, CInt(min(left.wholeMilliseconds, 60_000)))
             if count > 0 { return .ready }
             if count < 0, errno != EINTR { return .failed }
         }
@@ -41,6 +39,15 @@ enum Socket {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up; of a longer time the most that libpq and the server take, 24 days.
-    var wholeMilliseconds: Int { Int(min(self / .milliseconds(1), Double(Int32.max)).rounded(.up)) }
+    /// Whole milliseconds, rounded up, so that none is spent in a loop; of a longer time the most that libpq and the
+    /// server take, 24 days.
+    ///
+    /// Without a division of durations, which each question to a server would wait for.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        let (perSecond, perMillisecond): (Int64, Int64) = (1_000, 1_000_000_000_000_000)
+        guard seconds < Int64(Int32.max) / perSecond else { return Int(Int32.max) }
+        guard self > .zero else { return 0 }
+        return Int(seconds * perSecond + (attoseconds + perMillisecond - 1) / perMillisecond)
+    }
 }

@@ -177,4 +177,14 @@ struct LossTests {
         #expect(error?.code == .connectionFailure)
         #expect(error?.state == .usable)
     }
+
+    @Test(arguments: [false, true])
+    func `an answer that was not read says that its connection was closed`(isForgotten: Bool) throws {
+        var connection: Connection? = try server.connect()
+        let answer = try #require(connection).ask("SELECT 1")
+        if isForgotten { connection = nil } else { connection?.close() }
+        let error = #expect(throws: PostgreSQLError.self) { _ = try answer.integer() }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.message == "the connection was closed")
+    }
 }
