@@ -22,13 +22,17 @@ extension [UInt8] {
 }
 
 extension Sequence<UInt8> {
+    /// Two lower-case digits for each byte.
     package var hexadecimal: String {
-        var text = ""
-        for byte in self {
-            if byte < 16 { text.append("0") }
-            text.append(String(byte, radix: 16))
+        let bytes = Array(self)
+        return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+            func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+            for (index, byte) in bytes.enumerated() {
+                text.initializeElement(at: 2 * index, to: digit(byte >> 4))
+                text.initializeElement(at: 2 * index + 1, to: digit(byte & 15))
+            }
+            return 2 * bytes.count
         }
-        return text
     }
 }
 

@@ -28,4 +28,17 @@ struct Base64URLTests {
         // A lone padding character has no meaning.
         #expect(Base64URL.decode(text.utf8) == (text == "=" ? [] : nil))
     }
+
+    @Test(arguments: ["+", "/", "=", " ", "\n", "\u{0}", "\u{7f}", "é"])
+    func `what is no digit is refused wherever it stands`(stranger: String) {
+        for count in 1...13 {
+            for index in 0..<count {
+                var text = Array(repeating: "Q", count: count)
+                text[index] = stranger
+                // Padding may stand at the end, and nowhere else.
+                guard stranger != "=" || index < count - 1 else { continue }
+                #expect(Base64URL.decode(text.joined().utf8) == nil, "\(text)")
+            }
+        }
+    }
 }

@@ -2,13 +2,29 @@
 package enum Base64URL {
     /// The bytes that `text` encodes, or nil if it is not base64url; padding is optional.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        text.withContiguousStorageIfAvailable { decode(bytes: $0) }
+            ?? Array(text).withUnsafeBufferPointer { decode(bytes: $0) }
+    }
+
+    private static func decode(bytes text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let values = values
         var isDecoded = false
         let decoded = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4 + 1) { bytes, count in
             var buffer: UInt32 = 0
             var bits = 0
             var padding = 0
-            for character in text {
+            // Four characters at a time, as an ID token has thousands; the rest, or what is none, one by one.
+            var start = 0
+            while start + 4 <= text.count {
+                let (a, b) = (values[Int(text[start])], values[Int(text[start + 1])])
+                let (c, d) = (values[Int(text[start + 2])], values[Int(text[start + 3])])
+                guard a | b | c | d < 64 else { break }
+                bytes[count] = a << 2 | b >> 4
+                bytes[count + 1] = b << 4 | c >> 2
+                bytes[count + 2] = c << 6 | d
+                (count, start) = (count + 3, start + 4)
+            }
+            for character in text[start...] {
                 if character == UInt8(ascii: "=") {
                     padding += 1
                     continue
