@@ -13,7 +13,7 @@ extension StoreConnection {
         FROM account a JOIN access_token t ON t.account_id = a.id
         LEFT JOIN account_state s ON s.account_id = a.id AND s.client_fold = ?1\(dialect.owned("s.account_id", rows: 10))
         WHERE \(dialect.account("a", key: "?8", authority: "?9", rows: 10, owners: ["t.account_id"]))
-            AND \(isCandidate(dialect))
+            AND t.client_fold = ?1 AND \(isCandidate(dialect))
         """
     }
 
@@ -22,15 +22,45 @@ extension StoreConnection {
     /// Whether it is the account's is not asked: what is another's does not open.
     private static let likeliest = SQL(selecting: columns(owner: "?8", key: "?9", authority: "?10")) { dialect in
         """
-        FROM access_token t
-        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?1
-        WHERE t.account_id = ?8 AND \(isCandidate(dialect))
+        \(origin("?8", client: "?1")) AND \(isCandidate(dialect))
         """
     }
 
-    private static func columns(owner: String, key: String, authority: String) -> [String] {
+    /// The same of bearer tokens of a tenant that are for nothing in particular, as most lookups want one: what all of
+    /// these have is not sent along.
+    private static let likeliestOrdinary = SQL(
+        selecting: columns(
+            owner: "?4",
+            key: "?5",
+            authority: "?6",
+            equal: [
+                "client_fold": "?1", "realm_fold": "?2", "token_type_fold": "?7", "key_id": "?8", "variant": "?8",
+            ]
+        )
+    ) { dialect in
+        """
+        \(origin("?4", client: "?1"))
+            AND t.realm_fold = ?2 AND t.token_type_fold = 'bearer' AND t.key_id = '' AND t.variant = ''
+            AND \(dialect.text("t.scope_fold", contains: "?3"))
+        """
+    }
+
+    private static func origin(_ account: String, client: String) -> String {
+        """
+        FROM access_token t
+        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = \(client)
+        WHERE t.account_id = \(account) AND t.client_fold = \(client)
+        """
+    }
+
+    private static func columns(
+        owner: String,
+        key: String,
+        authority: String,
+        equal: [String: String] = parameters
+    ) -> [String] {
         func columns(_ table: SealedTable, _ alias: String) -> [String] {
-            let equal = parameters.filter { table.clear.contains($0.key) }
+            let equal = equal.filter { table.clear.contains($0.key) }
             return table.columns(of: alias, owner: owner, authority: authority, key: key, equal: equal)
         }
         return columns(.accessToken, "t") + columns(.accountState, "s")
@@ -45,7 +75,7 @@ extension StoreConnection {
             case .postgreSQL: ("t.realm_fold = coalesce(?2, t.realm_fold)", "t.asked_fold = ?7")
             }
         return """
-            t.client_fold = ?1 AND \(realm) AND t.token_type_fold = ?3 AND t.key_id = ?4 AND t.variant = ?5
+            \(realm) AND t.token_type_fold = ?3 AND t.key_id = ?4 AND t.variant = ?5
                 AND (\(dialect.text("t.scope_fold", contains: "?6")) OR \(asked))
             """
     }
@@ -79,7 +109,8 @@ extension StoreConnection {
         var isSignedOut: Bool?
         if connection.isServer {
             var (isItsOwn, isAltered) = (false, false)
-            try connection.forEach(Self.likeliest, likeliestValues(query, scope, acceptsDeclined)) { row in
+            let question = try likeliestQuestion(query, scope, acceptsDeclined)
+            try connection.forEach(question.statement, question.values) { row in
                 let isOpened = try intact { try visit(row, isSignedOut: &isSignedOut, body) }
                 isAltered = isAltered || isOpened == nil
                 // One that has ended, or is for another scope, is not opened, and tells whose the row is all the same.
@@ -96,13 +127,25 @@ extension StoreConnection {
 
     /// Asks a server what ``forEachCandidate(_:scope:acceptsDeclined:_:)`` will ask first.
     func askAheadForCandidates(_ query: TokenQuery, scope: String, acceptsDeclined: Bool) throws {
-        try connection.askAhead(Self.likeliest, likeliestValues(query, scope, acceptsDeclined))
+        let question = try likeliestQuestion(query, scope, acceptsDeclined)
+        try connection.askAhead(question.statement, question.values)
     }
 
-    private func likeliestValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
-        let row = AccountRowID.first(query.account, mask: options.accountRowMask)
-        return try candidateValues(query, scope, acceptsDeclined)
-            + [.integer(row), .text(query.account.key), .text(query.account.issuer)]
+    private func likeliestQuestion(
+        _ query: TokenQuery,
+        _ scope: String,
+        _ acceptsDeclined: Bool
+    ) throws -> (statement: SQL, values: [Value]) {
+        let (row, key) = (AccountRowID.first(query.account, mask: options.accountRowMask), query.account.key)
+        guard query.isOrdinary, !acceptsDeclined, !Self.asksForDefault(scope), let tenant = try tenant(query) else {
+            let account: [Value] = [.integer(row), .text(key), .text(query.account.issuer)]
+            return (Self.likeliest, try candidateValues(query, scope, acceptsDeclined) + account)
+        }
+        let values: [Value] = [
+            .text(query.clientID.folded), .text(tenant), .text(Self.firstToken(of: scope)), .integer(row), .text(key),
+            .text(query.account.issuer), .text("bearer"), .text(""),
+        ]
+        return (Self.likeliestOrdinary, values)
     }
 
     private func candidateValues(_ query: TokenQuery, _ scope: String, _ acceptsDeclined: Bool) throws -> [Value] {
@@ -170,91 +213,10 @@ extension StoreConnection {
     }
 }
 
-/// A row that may answer a token query: what ranking needs, read without making strings.
-struct AccessTokenCandidate {
-    let id: Int64
-    let expiresOn: Int64
-    let cachedAt: Int64?
-    let extendedExpiresOn: Int64?
-    let isAging: Bool
-    let isFromTheFuture: Bool
-    let isUsable: Bool
-
-    /// How many scope tokens it has beyond those asked for; more than any token has where the issuer declined some.
-    let surplus: Int
-
-    var isDeclined: Bool { surplus == Self.declined }
-
-    private static let declined = Int.max
-
-    /// Nil if the row lacks a token of `scope`, a `Scope.foldedText`, unless it is what the issuer gave for just that.
-    ///
-    /// The row was selected with ``SealedTable/selection``. `acceptsDeclined` says whether what the issuer gave for
-    /// just that scope counts.
-    init?(_ row: Row, scope: String, acceptsDeclined: Bool = false, buffer: ExpiryBuffer, now: Int64) {
-        if let surplus = Self.surplus(of: row.bytes(AccessTokenColumn.scopeFold), beyond: scope) {
-            self.surplus = surplus
-        } else if row.optionalText(AccessTokenColumn.askedFold) == scope,
-            acceptsDeclined || Self.isGranted(row, scope)
-        {
-            surplus = Self.declined
-        } else {
-            return nil
-        }
-        id = row.integer(0)
-        expiresOn = row.integer(AccessTokenColumn.expiresOn)
-        cachedAt = row.optionalInteger(AccessTokenColumn.cachedAt)
-        extendedExpiresOn = row.optionalInteger(AccessTokenColumn.extendedExpiresOn)
-        isAging = row.optionalInteger(AccessTokenColumn.refreshOn).map { $0 < now } ?? false
-        isFromTheFuture = TokenState.isFromTheFuture(cachedAt: cachedAt, at: now)
-        isUsable = !isFromTheFuture && buffer.isBehind(now, cachedAt: cachedAt, expiresOn: expiresOn)
-    }
-
-    /// Whether the issuer gave all of `scope`, by other names: `.default` is never granted by its own.
-    private static func isGranted(_ row: Row, _ scope: String) -> Bool {
-        Scope(scope).missing(from: Scope(row.text(AccessTokenColumn.target))).isEmpty
-    }
-
-    /// Whether this one is the better answer.
-    func outranks(_ other: AccessTokenCandidate) -> Bool {
-        if surplus != other.surplus { return surplus < other.surplus }
-        if isAging != other.isAging { return !isAging }
-        if expiresOn != other.expiresOn { return expiresOn > other.expiresOn }
-        return id > other.id
-    }
-
-    /// Whether this one is the better answer to a request for no API in particular: a token for none, else the newest.
-    func outranksForAny(_ other: AccessTokenCandidate) -> Bool {
-        if isUsable != other.isUsable { return isUsable }
-        if (surplus == 0) != (other.surplus == 0) { return surplus == 0 }
-        let (stored, otherStored) = (cachedAt ?? 0, other.cachedAt ?? 0)
-        return stored != otherStored ? stored > otherStored : id > other.id
-    }
-
-    /// Compares two sorted lists of folded scope tokens, each with single spaces between them.
-    private static func surplus(of stored: UnsafeRawBufferPointer, beyond wanted: String) -> Int? {
-        var wanted = wanted
-        return wanted.withUTF8 { wanted in
-            let space = UInt8(ascii: " ")
-            var (surplus, index, next) = (0, 0, 0)
-            while index < stored.count {
-                // By hand: of all that a lookup does around SQLite, this is what it does most.
-                var end = next
-                while index < stored.count, stored[index] != space, end < wanted.count, stored[index] == wanted[end] {
-                    index += 1
-                    end += 1
-                }
-                let isWhole = index == stored.count || stored[index] == space
-                if isWhole, end == wanted.count || wanted[end] == space {
-                    next = end + 1
-                } else {
-                    surplus += 1
-                    while index < stored.count, stored[index] != space { index += 1 }
-                }
-                index += 1
-            }
-            return next > wanted.count || wanted.isEmpty ? surplus : nil
-        }
+extension TokenQuery {
+    /// Whether a bearer token is wanted that is bound to no key and was minted for no claims.
+    fileprivate var isOrdinary: Bool {
+        keyID == nil && requestedClaims == nil && AccessTokenRow.fold(tokenType: tokenType) == "bearer"
     }
 }
 

@@ -191,10 +191,19 @@ enum AccountRowID {
     }
 
     private static func hash(of id: Account.ID) -> SHA256Digest {
-        var text = "0:\(id.issuer.utf8.count):\(id.issuer)\(id.key)"
-        var hash = SHA256()
-        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        return hash.finalize()
+        let pieces = ["0:\(id.issuer.utf8.count):", id.issuer, id.key]
+        let size = pieces.reduce(0) { $0 + $1.utf8.count }
+        // As one text they would be copied once more, and piece by piece they would be hashed more slowly.
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { bytes in
+            var end = 0
+            for piece in pieces {
+                UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyBytes(from: piece.utf8)
+                end += piece.utf8.count
+            }
+            var hash = SHA256()
+            hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
+            return hash.finalize()
+        }
     }
 }
 
