@@ -139,7 +139,7 @@ package struct IssuerDocuments: Sendable {
         for (url, fetched) in fetched.all {
             let age = Int64(max(0, now().timeIntervalSince(fetched.at)))
             let lifetime = fetched.lifetime
-            try store.replaceIssuerDocument(fetched.document, url: url, lifetime: lifetime, age: age, addsMissing: true)
+            try store.replaceIssuerDocument(fetched.document, url: url, lifetime: lifetime, age: age)
             // The issuer serves again, as a person has found out.
             for wait in IssuerDocumentKind.allCases.map({ IssuerWait.name($0, url) }) {
                 guard try store.issuerDocument(wait) != nil else { continue }

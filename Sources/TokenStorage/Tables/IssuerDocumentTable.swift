@@ -28,18 +28,15 @@ extension TokenStore {
         }
     }
 
-    /// Puts a document that was fetched some seconds ago in the place of an older one that says something else.
-    ///
-    /// Where none is kept, none is added, unless `addsMissing` says so.
+    /// Keeps a document that was fetched some seconds ago, in the place of an older one that says something else.
     package func replaceIssuerDocument(
         _ document: JSONValue.Object,
         url: String,
         lifetime: Int64,
-        age: Int64,
-        addsMissing: Bool = false
+        age: Int64
     ) throws {
         let hasPlace = { @Sendable (session: StoreConnection) throws in
-            try session.keepsOlder(than: document, of: age, url: url, orNone: addsMissing)
+            try session.keepsNothingNewer(than: document, of: age, url: url)
         }
         guard age < lifetime, try read(hasPlace) else { return }
         try write { session in
@@ -83,15 +80,10 @@ extension StoreConnection {
         } ?? nil
     }
 
-    /// Whether something else than `document` is kept, and was not fetched after it, some seconds ago; where none is
-    /// kept, `orNone`.
-    fileprivate func keepsOlder(
-        than document: JSONValue.Object,
-        of age: Int64,
-        url: String,
-        orNone: Bool
-    ) throws -> Bool {
-        guard let kept = try keptDocument(url) else { return orNone }
+    /// Whether none is kept, or one that says something else than `document` and was not fetched after it, some seconds
+    /// ago.
+    fileprivate func keepsNothingNewer(than document: JSONValue.Object, of age: Int64, url: String) throws -> Bool {
+        guard let kept = try keptDocument(url) else { return true }
         return kept.document != document && kept.fetchedAt <= now - age
     }
 

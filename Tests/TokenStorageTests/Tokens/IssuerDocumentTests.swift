@@ -44,17 +44,10 @@ struct IssuerDocumentTests {
         #expect(try Self.kept(fixture) == "first")
     }
 
-    @Test func `where none is kept, none is added`() throws {
-        let fixture = try TestStore()
-        try Self.replace(fixture, age: 0)
-        #expect(try Self.kept(fixture) == nil)
-    }
-
     @Test func `one that is added is kept for the rest of its time, and replaces no newer one`() throws {
         let fixture = try TestStore()
         let add = { (document: JSONValue.Object, age: Int64) in
-            try fixture.store
-                .replaceIssuerDocument(document, url: Self.url, lifetime: 600, age: age, addsMissing: true)
+            try fixture.store.replaceIssuerDocument(document, url: Self.url, lifetime: 600, age: age)
         }
         try add(Self.first, 600)
         #expect(try Self.kept(fixture) == nil)

@@ -1,6 +1,7 @@
 import Foundation
 import IssuerSupport
 import LocalIdentityProvider
+import TestSupport
 import TestTraits
 import Testing
 
@@ -37,7 +38,7 @@ struct NativeBrowserTests {
             #expect(!(outcome.output + outcome.error).contains(password), "\(outcome.error)")
             for name in try scene.scene.scratch.names where name.hasPrefix("tokenstore.") {
                 let bytes = try scene.scene.scratch.contents(name)
-                #expect(bytes.range(of: Data(password.utf8)) == nil, "\(name)")
+                #expect(!bytes.holds(Data(password.utf8)), "\(name)")
             }
         }
     }

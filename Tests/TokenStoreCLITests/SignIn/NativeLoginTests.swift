@@ -2,6 +2,7 @@ import Foundation
 import IssuerSupport
 import LocalIdentityProvider
 import OAuth
+import TestSupport
 import TestTraits
 import Testing
 
@@ -53,7 +54,7 @@ struct NativeLoginTests {
             #expect(outcome.output == "signed in Ana Rojas (ana.rojas@example.org)\n")
             #expect(!Self.contains(outcome.error, passwords + ["eyJ"]))
             let file = try scene.scene.scratch.contents("tokenstore.db")
-            #expect(passwords.allSatisfy { file.range(of: Data($0.utf8)) == nil })
+            #expect(passwords.allSatisfy { !file.holds(Data($0.utf8)) })
         }
     }
 
