@@ -268,6 +268,7 @@ extension TokenStoreError {
         let message = error.message
         self =
             switch error.code.primary {
+            case _ where SQLiteError.Code.indexIsHeld.contains(error.code): .busy(at: path)
             case .corrupt where !StoreFiles(path).showsOwnDatabase,
                 .notADatabase where !StoreFiles(path).showsOwnDatabase:
                 .damaged("\(file) is not a token store (\(message))", .setAside(file))

@@ -88,4 +88,17 @@ struct FurtherScopeTests {
         }
         #expect(scene.tokenRequestCount == scopes.count)
     }
+
+    @Test(arguments: ["read write", "openid email", "https://www.googleapis.com/auth/userinfo.profile openid"])
+    func `a token for OpenID scopes alone is fetched once, whatever its scope is called`(granted: String) async throws {
+        let scene = try OpenScene()
+        scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"\#(granted)"}"#))
+        #expect(try await scene.acquire("profile").source == .refresh)
+        for scope in ["profile", "profile"] as [Scope] {
+            let result = try await scene.acquire(scope)
+            #expect(result.source == .cache)
+            #expect(result.accessToken.secret == Secret("plain"))
+        }
+        #expect(scene.tokenRequestCount == 1)
+    }
 }

@@ -108,6 +108,12 @@ public struct Scope: Sendable {
             .isSuperset(of: tokens.map { Self.bytes($0.lowercased()) })
     }
 
+    /// What was granted to a request for `asked`, where that has only reserved tokens: an issuer need not name them, and
+    /// the same request is answered by the same token.
+    package func with(reservedTokensOf asked: Scope) -> Scope {
+        asked.matchesNothing ? Scope(tokens + asked.tokens) : self
+    }
+
     /// Whether both have a token in common; reserved tokens take no part, and neither does `email`.
     public func intersects(_ other: Scope) -> Bool { Self.intersect(foldedOfAPIs, other.foldedOfAPIs) }
 

@@ -263,7 +263,8 @@ extension AccessTokenRow {
     /// The access token of a response; nil if it has none.
     init?(_ response: TokenResponse, request: TokenRequest, realm: Realm, now: Int64) {
         guard let secret = response.accessToken else { return nil }
-        let (asked, granted) = (request.askedScope ?? request.scope, response.scope ?? request.scope)
+        let asked = request.askedScope ?? request.scope
+        let granted = (response.scope ?? request.scope).with(reservedTokensOf: asked)
         // Whatever an issuer says, no calendar has a later time, and no import takes one.
         func moment(after delay: Int64) -> Int64 { min(now + delay, .lastUnixSecond) }
         let expiresOn = moment(after: response.lifetime(at: now))

@@ -140,12 +140,14 @@ extension StoreConnection {
             guard let (secret, extra) = intact else { return (nil, max(0, generation)) }
             let isMeant = Self.isUsable(row, by: token.clientID.folded, family: token.familyID)
             guard isMeant, !isSignIn || isSession(row, extra) else { return nil }
-            replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             replacement.extra = extra.merging(token.extra)
             if isSignIn {
+                // The token is the client's in the letters of this sign-in, which an issuer compares as they are.
                 replacement.declinedScope = token.declinedScope
                 replacement.resource = token.resource
                 replacement.signInNonces = []
+            } else {
+                replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             }
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])
             replacement.environment = row.text(SealedTable.refreshToken["environment"])

@@ -58,6 +58,18 @@ struct SaveCases {
         #expect(rows.map { $0["last_modification_time"] } == ["1790000000"])
     }
 
+    @Test func `a sign-in's token is the client's in the letters that it was issued to`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["refresh_token": "r1"]))
+        try fixture.signIn(.signIn(["refresh_token": "r2"]), client: "CID")
+        let token = try fixture.currentRefreshToken()
+        #expect(token.secret == Secret("r2"))
+        #expect(token.clientID == "CID")
+        try fixture.refresh(.new(["refresh_token": "r3"]), client: "cid")
+        #expect(try fixture.currentRefreshToken().clientID == "CID")
+        #expect(try fixture.rows("RefreshToken").map { $0["secret"] } == ["r3"])
+    }
+
     @Test func `C51: a refresh token that another process stored first stays`() throws {
         let fixture = try TestStore(.standardCache())
         let used = try fixture.currentRefreshToken()
