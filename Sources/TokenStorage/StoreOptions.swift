@@ -48,6 +48,9 @@ public struct StoreOptions: Sendable {
     /// Whether an inspection opens its file once and not for each read; this process cannot write to it meanwhile.
     package var keepsInspectionOpen = false
 
+    /// Whether the copies of the store are removed after a rekey, so that they are no reason to keep the old key.
+    package var removesCopies = false
+
     /// How often a store that is only read looks whether its file has been replaced; a write always does.
     package var replacementLookInterval: Duration = .milliseconds(250)
 

@@ -26,7 +26,7 @@ extension StoreConnection {
     /// Who writes waits for that no longer than a second at a time; `limit`: how long those who read the log may keep
     /// it.
     func erasure(within limit: Duration) throws -> Erasure {
-        removeDrafts()
+        if let path = location.path { removeDrafts([path.unfinished, path.salvage]) }
         do {
             if try isErasureUnfinished() { try giveBackPages() }
         } catch let error as SQLiteError {
@@ -56,11 +56,12 @@ extension StoreConnection {
         _ = try connection.withBusyTimeout(limit) { try erasure(within: limit) }
     }
 
-    /// Removes the whole copies that a restore or a repair has left that was killed, unless one is at work.
-    private func removeDrafts() {
+    /// Removes the whole copies that a restore, a repair or a backup has left that was killed, unless one is at work:
+    /// those under `names`, and backups that are not finished.
+    func removeDrafts(_ names: [String]) {
         guard let path = location.path else { return }
         BackupDraft.removeAbandoned(in: path.directory)
-        let drafts = [path.unfinished, path.salvage].filter { !FileStatus.isAbsent($0) }
+        let drafts = names.filter { !FileStatus.isAbsent($0) }
         guard !drafts.isEmpty, let lock = try? KernelLock(of: path), (try? lock.tryLock(.schema, of: path)) ?? false
         else { return }
         // What does not show that it is ours stays.
@@ -89,8 +90,12 @@ extension StoreConnection {
         }
     }
 
-    /// Empties the write-ahead log, which holds old pages until then.
-    func emptyLog() throws {
+    /// Removes what a rekey has to leave in no file besides the database: the log, which holds old pages, and drafts of
+    /// the whole store, which open with the old keys.
+    ///
+    /// What a killed repair was reading is among the copies, about which a person is asked.
+    func removeOldPages() throws {
+        if let path = location.path { removeDrafts([path.unfinished]) }
         if case .unfinished(let error) = try emptiedLog(within: connection.busyTimeout) { throw error }
     }
 

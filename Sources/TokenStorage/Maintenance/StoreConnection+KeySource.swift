@@ -19,7 +19,7 @@ extension StoreConnection {
                     try changeKey(to: (key, source, parameters), afterLeak: afterLeak, use)
                 }
                 done = "the key comes from '\(source)'"
-                try emptyLog()
+                try removeOldPages()
                 let notes = [
                     oldKey == keyRing?.keyEncryptionKey.id ? nil : adviceOnKeyFile(of: old, id: oldKey),
                     afterLeak ? Self.adviceOnLeak : nil,
@@ -84,7 +84,12 @@ extension StoreConnection {
     /// What becomes of the key file that the store has moved away from.
     private func adviceOnKeyFile(of source: KeySource, id: String) -> String? {
         guard let path = location.path, let file = source.filePath(directory: path.directory) else { return nil }
-        let users = StoreFiles(path).stores(sealedUnder: id, besides: file)
+        var users = StoreFiles(path).stores(sealedUnder: id, besides: file)
+        if options.removesCopies {
+            let copies = StoreFiles(path, source: options.keySource).copies.filter(\.isRecognized)
+            let removed = Set(copies.compactMap { FileStatus($0.path)?.identity })
+            users.removeAll { FileStatus($0).map { removed.contains($0.identity) } ?? true }
+        }
         guard users.isEmpty else {
             return "\(users.joined(separator: ", ")) still needs the old key file \(file), so keep it"
         }

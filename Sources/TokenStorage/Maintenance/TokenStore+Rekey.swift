@@ -41,7 +41,7 @@ extension TokenStore {
                 let start = try source != nil || isResumed || session.hasJustMovedKey() ? session.now : nil
                 let outcome = try finishRekey(by: session, awaitingRefreshesUntil: start, progress)
                 done = "the rekey is done"
-                try session.emptyLog()
+                try session.removeOldPages()
                 let notes = [outcome.isComplete ? nil : Self.adviceOnRefreshes, note].compactMap(\.self)
                 return RekeyReport(
                     resealed: outcome.resealed,

@@ -71,7 +71,7 @@ struct RekeyCommand: ParsableCommand {
         options.keySource = currentKey
         if dryRun { return try writePlan(options, on: console) }
         let removes = try mayRemoveCopies(options)
-        let report = try rekey(console)
+        let report = try rekey(console, removesCopies: removes)
         // The store is closed: what looks after its files, as a restore does, waits for programs that have it open.
         let (copies, problem) = try removedCopies(options, removes: removes)
         try write(report, removed: copies.removed, on: console)
@@ -81,8 +81,8 @@ struct RekeyCommand: ParsableCommand {
         if let problem { console.warn("not all of its copies were removed, as \(problem)") }
     }
 
-    private func rekey(_ console: Console) throws -> RekeyReport {
-        let store = try open()
+    private func rekey(_ console: Console, removesCopies: Bool) throws -> RekeyReport {
+        let store = try open(removesCopies: removesCopies)
         defer { store.close() }
         let progress = ProgressLine("sealing", console) { progress in
             let count = progress.done.counting("row")
@@ -112,8 +112,12 @@ struct RekeyCommand: ParsableCommand {
         }
     }
 
-    private func open() throws -> TokenStore {
-        try unlocking { try TokenStore.open(at: arguments.location, options: $0) }
+    private func open(removesCopies: Bool) throws -> TokenStore {
+        try unlocking { options in
+            var options = options
+            options.removesCopies = removesCopies
+            return try TokenStore.open(at: arguments.location, options: options)
+        }
     }
 
     /// Runs `body`, which opens the store under its current key; `--key` does not name that here.

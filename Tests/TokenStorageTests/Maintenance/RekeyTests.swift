@@ -222,4 +222,19 @@ struct RekeyTests {
         #expect(refusal != nil)
         #expect(try other.check() == [])
     }
+
+    @Test(.aboutFiles("a draft stands beside the file"), arguments: [nil, false, true], [false, true])
+    func `a rekey removes the draft of a killed restore alone`(afterLeak: Bool?, isAtWork: Bool) throws {
+        let fixture = try TestStore(Self.crowd)
+        let (copy, draft) = (fixture.directory.file("copy"), fixture.path.database + ".new")
+        _ = try fixture.store.backUp(to: copy)
+        #expect(rename(copy, draft) == 0)
+        // Who makes a draft has this lock.
+        let maker = isAtWork ? try KernelLock(.schema, of: fixture.path, timeout: .seconds(5)) : nil
+        let source = afterLeak.map { _ in KeySource.file(fixture.directory.file("other-key")) }
+        let note = try fixture.store.rekey(to: source, afterLeak: afterLeak ?? false).note
+        withExtendedLifetime(maker) {}
+        #expect(FileManager.default.fileExists(atPath: draft) == isAtWork)
+        #expect(note?.contains(draft) ?? false == (isAtWork && afterLeak != nil))
+    }
 }

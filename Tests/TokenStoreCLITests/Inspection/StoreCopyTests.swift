@@ -73,6 +73,18 @@ struct StoreCopyTests {
         #expect(try scratch.names.filter { $0.hasPrefix("tokenstore.db.") } == ["tokenstore.db.damaged-notes"])
     }
 
+    @Test(arguments: [false, true])
+    func `the advice on the old key names the copies that stay`(removes: Bool) throws {
+        let source = "file:" + scratch.path("new.key")
+        let words = ["rekey", "--leaked", "--key", source, "--json"] + (removes ? ["--yes"] : [])
+        let environment = ["TOKENSTORE_PATH": scratch.store]
+        let outcome = try Command(arguments: words, environment: environment).run(in: scratch)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let note = try #require(try outcome.json["note"] as? String)
+        for name in copies { #expect(note.contains(scratch.path(name)) == !removes, "\(note)") }
+        #expect(note.contains("still needs the old key file") == !removes, "\(note)")
+    }
+
     @Test func `a rekey is done, and told, although its copies cannot be removed now`() throws {
         let lock = try KernelLock(.schema, of: StorePath(scratch.store), timeout: .seconds(5))
         let outcome = try scratch.run("rekey", "--yes", "--timeout", "1")
