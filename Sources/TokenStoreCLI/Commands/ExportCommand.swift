@@ -82,7 +82,10 @@ struct ExportCommand: ParsableCommand {
 
     private func exportToStandardOutput(_ console: Console) throws {
         if dryRun {
-            tell("would write every token in plain text to standard output", console)
+            // What the command refuses of the store, this does too. Where it writes to is often another place.
+            let isThere = try arguments.inspect(console) != nil
+            let document = isThere ? "every token in plain text" : "an empty cache"
+            tell("would write \(document) to standard output", console)
             return try describe("-", console)
         }
         guard !console.terminal.isTerminal || yes else {

@@ -95,6 +95,25 @@ struct ExportCommandTests {
         #expect(try outcome.json["file"] as? String == scratch.path("cache.json"))
     }
 
+    @Test func `a dry run to standard output looks at the store`() throws {
+        let scratch = try ScratchDirectory()
+        let none = try scratch.run("export", "--dry-run")
+        #expect(none.status == 0)
+        #expect(none.error.contains("no store at \(scratch.store)"), "\(none.error)")
+        #expect(none.error.contains("would write an empty cache to standard output"), "\(none.error)")
+        #expect(try scratch.names.isEmpty)
+        try scratch.write("hello", to: "tokenstore.db")
+        chmod(scratch.store, 0o600)
+        let (trial, outcome) = (try scratch.run("export", "--dry-run"), try scratch.run("export"))
+        #expect(outcome.status == 6, "\(outcome.error)")
+        #expect((trial.status, trial.error, trial.output) == (outcome.status, outcome.error, ""))
+        unlink(scratch.store)
+        try scratch.fill(.mara)
+        let promise = try scratch.run("export", "--dry-run")
+        #expect(promise.error.contains("would write every token in plain text to standard output"))
+        #expect(promise.output.isEmpty)
+    }
+
     @Test func `an export to a terminal needs --yes`() throws {
         let scratch = try ScratchDirectory()
         try scratch.fill(.mara)
