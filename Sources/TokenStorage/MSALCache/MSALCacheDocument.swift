@@ -62,16 +62,18 @@ package struct MSALCacheDocument {
         guard let found else { throw Self.noObject(bytes) }
         buckets = found
         let isCache = isKnownFormat || buckets.isEmpty || buckets.contains { MSALBucket(rawValue: $0.name) != nil }
-        guard isCache else { throw Self.noCache(buckets) }
+        guard isCache else { throw Self.noCache(buckets, bytes) }
     }
 
     /// The error for an object without a bucket of a cache.
-    private static func noCache(_ buckets: [Bucket]) -> TokenStoreError {
+    private static func noCache(_ buckets: [Bucket], _ bytes: UnsafeRawBufferPointer) -> TokenStoreError {
         let problem = "the document has no bucket of an MSAL cache, such as AccessToken"
-        let types = ["-accesstoken-", "-refreshtoken-", "-idtoken-"]
-        if buckets.contains(where: { bucket in types.contains { bucket.name.lowercased().contains($0) } }) {
+        let browsers = buckets.filter { isBrowserKey($0.name) }
+        if !browsers.isEmpty {
+            let isSealed = browsers.contains { isEncrypted(bytes, at: $0.offset) }
+            let place = isSealed ? "encrypted in a browser" : "in a browser or in memory"
             return .notAnMSALCache(
-                "\(problem), but the entries that MSAL.js keeps in a browser or in memory",
+                "\(problem), but the entries that MSAL.js keeps \(place)",
                 Remedy(.checkSource, "sign in instead, or import what MSAL for Node has serialized")
             )
         }
@@ -85,6 +87,24 @@ package struct MSALCacheDocument {
             )
         }
         return .notAnMSALCache(problem, Remedy(.confirmFormat, "if it is one, import it as a known format"))
+    }
+
+    /// Whether MSAL.js names an entry of its own storage so: since version 4 with bars, in versions before with hyphens.
+    private static func isBrowserKey(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("msal.")
+            || ["accesstoken", "accesstoken_with_authscheme", "refreshtoken", "idtoken"].contains { type in
+                name.contains("-\(type)-") || name.contains("|\(type)|")
+            }
+    }
+
+    /// Whether an entry of a browser's is encrypted, with a key that is in a cookie of the browser's session.
+    private static func isEncrypted(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        var reader = JSONReader(bytes, from: offset, mends: true)
+        // What cannot be read is not known to be encrypted, and the advice is the same.
+        guard let value = try? reader.value() else { return false }
+        let entry = value.text.flatMap { try? JSONValue(parsing: $0) } ?? value
+        return entry.object.map { $0["nonce"] != nil && $0["data"] != nil } ?? false
     }
 
     /// How files begin that a cache may be in, what they are, and what is to be done with them.
