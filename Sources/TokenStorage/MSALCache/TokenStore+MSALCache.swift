@@ -181,13 +181,19 @@ struct MSALEntity {
     /// Takes a text that has to be there, and may be empty if `takesEmpty`.
     mutating func required(_ name: String, takesEmpty: Bool = false) throws(MSALRejection) -> String {
         switch rest[name] {
-        case nil, .null: throw MSALRejection("it has no \(name)")
+        case nil, .null: throw isInMemory(without: name) ? .inMemory : MSALRejection("it has no \(name)")
         case .string(let text):
             guard takesEmpty || !text.isEmpty else { throw MSALRejection("its \(name) is empty") }
             rest[name] = nil
             return text
         case let value?: throw MSALRejection("its \(name) is \(value.kind), not text")
         }
+    }
+
+    /// Whether what is missing, or what stands beside it, is there under the name that MSAL.js has for it in memory.
+    private func isInMemory(without name: String) -> Bool {
+        let names = ["client_id": ["clientId", "homeAccountId"], "home_account_id": ["homeAccountId"]]
+        return names[name]?.contains { rest[$0]?.text != nil } ?? false
     }
 
     /// Takes the token, which has to be one that can be sent and shown.
@@ -285,4 +291,8 @@ struct MSALRejection: Error {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
+
+    fileprivate static let inMemory = Self(
+        "it is in the form that MSAL.js has in memory; import what tokenCache.serialize() returns"
+    )
 }

@@ -30,4 +30,24 @@ struct ScriptCacheTests {
             #expect(error?.description == reason)
         }
     }
+
+    @Test(arguments: ["AccessToken", "RefreshToken", "IdToken", "Account", "AppMetadata"])
+    func `an entry in the form of memory is rejected, and the reason says so`(bucket: String) throws {
+        let fixture = try TestStore()
+        let names = ["home_account_id": "homeAccountId", "client_id": "clientId", "expires_on": "expiresOn"]
+        let rows: [String: JSONValue] = [
+            "AccessToken": .accessToken("a", "s1"), "RefreshToken": .refreshToken("r"), "IdToken": .idToken(),
+            "Account": .account(), "AppMetadata": .appMetadata(),
+        ]
+        let members = rows[bucket]?.object?.members.map { (name: names[$0.name] ?? $0.name, value: $0.value) }
+        let report = try fixture.take([bucket: ["k": .object(.init(members ?? []))]])
+        let reason = "it is in the form that MSAL.js has in memory; import what tokenCache.serialize() returns"
+        #expect(report.rejected.map(\.reason) == [reason])
+    }
+
+    @Test func `an entry without a client is not said to be in another form`() throws {
+        let fixture = try TestStore()
+        let row = JSONValue.accessToken("a", "s1").with([:], without: "client_id")
+        #expect(try fixture.take(["AccessToken": ["k": row]]).rejected.map(\.reason) == ["it has no client_id"])
+    }
 }
