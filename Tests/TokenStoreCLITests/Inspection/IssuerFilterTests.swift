@@ -102,4 +102,55 @@ struct IssuerFilterTests {
             #expect(try scratch.run("purge", "--issuer", typed, "--yes").error.isEmpty)
         }
     }
+
+    /// A store with an account at `fs.corp.org` of an import that told no issuer, and the same of one that told it.
+    private static func storeOfBareHost(with others: CachedUser...) throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory()
+        let user = CachedUser(
+            username: "mara",
+            uid: "17",
+            tenant: "",
+            policy: nil,
+            environment: "fs.corp.org",
+            client: "app",
+            claims: ["iss": "https://fs.corp.org/adfs"]
+        )
+        let whole = try CachedUser.cache([user])
+        var document = try JSONValue(parsing: whole).object ?? .init()
+        document["IdToken"] = nil
+        for cache in [JSONValue.object(document).serialized, whole] + (try others.map { try CachedUser.cache([$0]) }) {
+            #expect(try scratch.run("import", input: cache).status == 0)
+        }
+        return scratch
+    }
+
+    @Test func `no host is advised that is also the host of another account's issuer`() throws {
+        let scratch = try Self.storeOfBareHost()
+        for command in [["token", "--scope", "tasks.read"], ["claims"], ["claims", "mara"], ["whoami", "mara"]] {
+            let ambiguous = try scratch.command(command)
+            #expect(ambiguous.status == 3)
+            let line = String(ambiguous.error.split(separator: "\n").first ?? "")
+            let advice = "name one with --issuer, such as '--issuer https://fs.corp.org/adfs'"
+            #expect(line.hasSuffix("; \(advice); 1 account cannot be told apart by an option"), "\(line)")
+            let words = HintShell.quoted(line).split(separator: " ").map(String.init)
+            let followed = try scratch.command(command + words)
+            #expect(followed.status == 0, "\(followed.error)")
+        }
+        let explained = try scratch.run("explain", "--scope", "tasks.read", "--issuer", "fs.corp.org").output
+        #expect(explained.contains("such as '--issuer https://fs.corp.org/adfs'"), "\(explained)")
+        let list = try scratch.run("list", "--issuer", "fs.corp.org", "--json")
+        #expect(list.output.components(separatedBy: "\"mara\"").count > 2, "\(list.output)")
+    }
+
+    @Test func `where one account cannot be named, an option for the others is advised`() throws {
+        var other = CachedUser.mara
+        other.username = "mara"
+        let scratch = try Self.storeOfBareHost(with: other)
+        let line = try scratch.run("claims", "mara").error.split(separator: "\n").first.map(String.init) ?? ""
+        let advice = "name one with --policy, such as '--policy b2c_1_signin', or with --issuer"
+        #expect(line.hasSuffix("; \(advice); 1 account cannot be told apart by an option"), "\(line)")
+        for words in [["--policy", "b2c_1_signin"], ["--issuer", "https://fs.corp.org/adfs"]] {
+            #expect(try scratch.command(["claims", "mara"] + words).status == 0, "\(words)")
+        }
+    }
 }
