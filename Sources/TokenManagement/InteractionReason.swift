@@ -22,6 +22,9 @@ public struct InteractionReason: RawRepresentable, Hashable, Sendable {
     /// The account belongs to another authority than the one asked for.
     public static let otherAuthority = InteractionReason(rawValue: "other_authority")
 
+    /// The account does not say where its tokens are refreshed, as one of Azure AD B2C whose user flow is not known.
+    public static let noAuthority = InteractionReason(rawValue: "no_authority")
+
     /// The issuer has said that every refresh token has expired or was revoked.
     public static let ended = InteractionReason(rawValue: "ended")
 
@@ -49,6 +52,11 @@ public struct InteractionReason: RawRepresentable, Hashable, Sendable {
         case .noAccount: ("the account is not in the store", .signInAgain)
         case .noRefreshToken: ("the account has no refresh token", .signInAgain)
         case .otherAuthority: ("the account is not one of the authority asked for", .signIn("sign in there"))
+        case .noAuthority:
+            (
+                "the account does not say where its tokens are refreshed",
+                Remedy(.nameAuthority, "name its authority, or sign in again")
+            )
         case .ended: ("the issuer has ended the session", .signInAgain)
         case .accountDeleted: ("the issuer no longer knows the account", .signIn("sign in with another"))
         case .foreignEndpoint: ("the token endpoint is outside the account's cloud and was not used", .signInAgain)

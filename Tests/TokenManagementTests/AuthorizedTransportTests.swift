@@ -207,7 +207,8 @@ struct AuthorizedTransportTests {
     @Test func `S42: every error is a sentence, and has a remedy`() {
         let refusal = OAuthError(code: .invalidGrant)
         let reasons: [InteractionReason] = [
-            .signedOut, .noAccount, .noRefreshToken, .otherAuthority, .ended, .accountDeleted, .foreignEndpoint,
+            .signedOut, .noAccount, .noRefreshToken, .otherAuthority, .noAuthority, .ended, .accountDeleted,
+            .foreignEndpoint,
         ]
         let errors: [any CodedError] =
             reasons.map { AcquisitionError.interactionRequired($0) } + [

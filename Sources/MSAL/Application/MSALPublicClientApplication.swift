@@ -152,12 +152,15 @@ public class MSALPublicClientApplication: @unchecked Sendable {
                 (try store.account(request.account), try store.idTokens(of: request.account, client: client))
             }
             guard let account else { throw AcquisitionError.interactionRequired(.signedOut) }
+            // The account may not say which it is, and the token is good all the same.
+            let configuration = application.configuration
+            let own = (try? configuration.authority(for: account)) ?? configuration.authority
             return try MSALResult(
                 token,
                 of: account,
                 idToken: idTokens.first { $0.isOf(token.accessToken, of: account) }?.idToken,
                 claims: idTokens.map(\.idToken.claims),
-                authority: request.authority ?? application.configuration.authority(for: account),
+                authority: request.authority ?? own,
                 correlationID: id
             )
         }

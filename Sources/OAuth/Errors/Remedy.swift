@@ -100,6 +100,8 @@ public struct Remedy: Hashable, Sendable {
         public static let rekey = Code(rawValue: "rekey")
         /// Use the refresh tokens of other clients of the family, or have the user sign in.
         public static let useFamilyTokens = Code(rawValue: "use_family_tokens")
+        /// Name the authority that refreshes the account's tokens, or have the user sign in.
+        public static let nameAuthority = Code(rawValue: "name_authority")
     }
 
     /// What kind of remedy it is, for programs.

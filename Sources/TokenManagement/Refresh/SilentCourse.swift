@@ -23,7 +23,7 @@ extension TokenManager {
     ///
     /// What is in memory is served at once; to read the store may mean to wait for another process.
     ///
-    /// - Throws: `TokenStoreError`, `AuthorityError`; ``AcquisitionError`` where there is neither a token nor a refresh.
+    /// - Throws: `TokenStoreError`; ``AcquisitionError`` where there is neither a token nor a refresh.
     func course(_ request: SilentRequest) async throws -> SilentCourse {
         let decider = decider
         // How long ago the person signed in is in the store.

@@ -25,7 +25,7 @@ package struct TokenDecider: Sendable {
     /// A forced refresh ignores throttles of the store's own from before it; those since `start` are answers to requests
     /// like it. Where no token is expected that is good to use, all that decides is asked for at once.
     ///
-    /// - Throws: `TokenStoreError`, `AuthorityError`.
+    /// - Throws: `TokenStoreError`.
     package func decide(
         _ request: SilentRequest,
         since start: Int64? = nil,
@@ -47,7 +47,8 @@ package struct TokenDecider: Sendable {
         {
             return .serve(result(token, request))
         }
-        let found = try store.silentState(for: query) { try Authority(of: $0, requested: request.authority) }
+        // An account that does not say where it is refreshed may have a token to serve all the same.
+        let found = try store.silentState(for: query) { try? Authority(of: $0, requested: request.authority) }
         guard var state = found else {
             let state = try store.signInState(of: request.account, client: clientID)
             return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noAccount))
@@ -78,6 +79,7 @@ package struct TokenDecider: Sendable {
                 .first(where: \.isPossiblyConsumed)
             return failing(told ?? .interactionRequired(.ended))
         }
+        guard let authority = state.authority else { return failing(.interactionRequired(.noAuthority)) }
         let throttled = live.compactMap(\.throttle).map { AcquisitionError($0, now: now) }
         // An outage concerns every token; a refusal only the one that was refused.
         if let outage = throttled.first(where: \.isOutage) { return failing(outage) }
@@ -89,7 +91,7 @@ package struct TokenDecider: Sendable {
             {
                 return .serve(result)
             }
-            return .refresh(free, at: state.authority, fallback: fallback)
+            return .refresh(free, at: authority, fallback: fallback)
         }
         return failing(AcquisitionError(throttle, now: now))
     }

@@ -4,10 +4,11 @@ package import OAuth
 extension StoreReading {
     /// All that decides a request for an access token, from one moment; nil where the account is not stored.
     ///
-    /// - Throws: as ``cachedToken(for:)``, and what `authority` throws, which says where the account is refreshed.
+    /// - Throws: as ``cachedToken(for:)``, and what `authority` throws, which says where the account is refreshed, or nil
+    ///   where nothing tells.
     package func silentState(
         for query: TokenQuery,
-        at authority: (Account) throws -> Authority
+        at authority: (Account) throws -> Authority?
     ) throws -> SilentState? {
         try read { session in
             try session.connection.read {
@@ -38,7 +39,7 @@ extension StoreConnection {
         _ query: TokenQuery,
         of account: Account,
         row: Int64,
-        at authority: Authority
+        at authority: Authority?
     ) throws -> SilentState {
         let isForeign = query.authority.map { !$0.vouches(for: query.account) } ?? false
         let found = try isForeign ? FoundTokens() : accessTokens(query)
@@ -61,17 +62,21 @@ extension StoreConnection {
     }
 
     /// The tokens with what is known about their use, which a server is asked for all of them at once.
+    ///
+    /// What is to wait is a request to an authority: without one there is none.
     private func candidates(
         _ tokens: [StoredRefreshToken],
         _ query: TokenQuery,
-        at authority: Authority
+        at authority: Authority?
     ) throws -> [RefreshCandidate] {
         guard !tokens.isEmpty else { return [] }
-        let keys = try tokens.map { try throttleKey(query, authority: authority.url, token: $0) }
+        let keys = try tokens.map { token in
+            try authority.map { try throttleKey(query, authority: $0.url, token: token) }
+        }
         try askAheadForBoundKey(of: query.account, client: query.clientID)
         for (token, key) in zip(tokens, keys) {
             try askAheadForAttempt(token)
-            try askAheadForThrottle(key, of: query.account)
+            if let key { try askAheadForThrottle(key, of: query.account) }
         }
         // From the same moment as the tokens: a sign-in replaces both.
         let bound = try boundKey(of: query.account, client: query.clientID)
@@ -80,7 +85,7 @@ extension StoreConnection {
                 token: token,
                 key: token.clientID.folded == query.clientID.folded ? bound : nil,
                 attempt: try attempt(token),
-                throttle: try throttle(key, of: query.account)
+                throttle: try key.flatMap { try throttle($0, of: query.account) }
             )
         }
     }
@@ -88,8 +93,8 @@ extension StoreConnection {
 
 /// All that the store knows about a request for an access token, from one moment.
 package struct SilentState: Sendable {
-    /// Where the tokens of the account are refreshed.
-    package let authority: Authority
+    /// Where the tokens of the account are refreshed; nil where nothing tells.
+    package let authority: Authority?
 
     /// A token that is good to use.
     package let usable: AccessToken?

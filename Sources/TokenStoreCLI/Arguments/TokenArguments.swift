@@ -120,7 +120,7 @@ struct TokenArguments: ParsableArguments {
     private func issuing(for account: Account, in tenant: String?) throws -> Authority? {
         if let authority { return authority }
         guard let tenant, let home = account.utid, home.lowercased() != tenant.lowercased(), account.userFlow == nil,
-            !account.id.hasIssuer
+            !account.id.hasIssuer, !Cloud.isB2C(account.environment)
         else { return nil }
         return try Authority(parsing: "https://\(account.environment)/\(tenant)")
     }

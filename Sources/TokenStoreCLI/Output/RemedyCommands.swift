@@ -50,6 +50,7 @@ extension Remedy {
         case .rekey: "run 'tokenstore rekey', which leaves out such rows"
         case .trustAuthority: "name the right authorities with --ca-file"
         case .useFamilyTokens: "add --family-tokens, or sign in again"
+        case .nameAuthority: "name its authority with --authority URL/USERFLOW, or sign in again"
         default: advice
         }
     }

@@ -86,7 +86,7 @@ struct SignInAgain {
     private var guestTenant: String? {
         let tenants = Set(account.tenantProfiles.map(\.tenantID))
         guard authority == nil, account.utid != nil, account.userFlow == nil, !account.id.hasIssuer,
-            tenants.count == 1, !account.tenantProfiles.contains(where: \.isHome)
+            !Cloud.isB2C(account.environment), tenants.count == 1, !account.tenantProfiles.contains(where: \.isHome)
         else { return nil }
         return tenants.first
     }

@@ -168,6 +168,39 @@ struct SignInAgainTests {
         #expect((decision["reason"] as? String)?.contains(advice) == true, "\(explained.output)")
     }
 
+    @Test func `an account of an unknown user flow gets what is stored, and then advice that works`() throws {
+        let scratch = try ScratchDirectory()
+        let place: KeyValuePairs<String, JSONValue> = ["environment": "harbor.b2clogin.com"]
+        let now = Int64(Date().timeIntervalSince1970)
+        let times: KeyValuePairs<String, JSONValue> = [
+            "cached_at": .seconds(now - 2_000), "refresh_on": .seconds(now - 100), "expires_on": .seconds(now + 3_600),
+        ]
+        let cache = JSONValue.cache(
+            accessTokens: [.accessToken("a1", "s1").with(place).with(times)],
+            refreshTokens: [.refreshToken("r1").with(place)],
+            accounts: [.account(["realm": "harbor.onmicrosoft.com"]).with(place)]
+        )
+        #expect(try scratch.run("import", input: cache.serialized).status == 0)
+        for options in [[], ["--cached"], ["--min-ttl", "60"]] {
+            let outcome = try scratch.command(["token", "--scope", "s1"] + options)
+            #expect(outcome.output == "a1\n", "\(outcome.error)")
+        }
+        func decision(_ options: String...) throws -> [String: Any]? {
+            try scratch.command(["explain", "--json", "--scope"] + options).json["decision"] as? [String: Any]
+        }
+        #expect(try decision("s1")?["action"] as? String == "serve")
+        let advice = "name its authority with --authority URL/USERFLOW, or sign in again"
+        // A tenant does not stand for the user flow.
+        for options in [[], ["--cached"], ["--tenant", "harbor.onmicrosoft.com"]] {
+            let outcome = try scratch.command(["token", "--scope", "s2"] + options)
+            #expect(outcome.status == 4)
+            #expect(outcome.error.hasSuffix("refreshed; \(advice)\n"), "\(outcome.error)")
+        }
+        #expect((try decision("s2")?["reason"] as? String)?.hasSuffix(advice) == true)
+        let authority = "https://harbor.b2clogin.com/t1/b2c_1_susi"
+        #expect(try decision("s2", "--authority", authority)?["action"] as? String == "refresh")
+    }
+
     @Test func `at an authority that the account is not of another account signs in, by the command`() throws {
         let scratch = try ScratchDirectory()
         let tenant = JSONValue.string("9188040d-6c67-4c5b-b112-36a304b66dad")

@@ -69,6 +69,10 @@ struct RemedyCommandsTests {
             ),
             (Remedy(.rekey, "seal anew"), "run 'tokenstore rekey', which leaves out such rows"),
             (Remedy(.useFamilyTokens, "use them"), "add --family-tokens, or sign in again"),
+            (
+                Remedy(.nameAuthority, "name it"),
+                "name its authority with --authority URL/USERFLOW, or sign in again"
+            ),
             (Remedy(.trustAuthority, "trust it"), "name the right authorities with --ca-file"),
             (.correct("write less"), "write less"),
             (Remedy(Remedy.Code(rawValue: "of_a_later_version"), "wait and see"), "wait and see"),
