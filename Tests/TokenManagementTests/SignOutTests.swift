@@ -259,4 +259,17 @@ struct SignOutTests {
             #expect(scene.tokenRequestCount == count)
         }
     }
+
+    @Test func `an account that a copy may not have brought yet is no reason to sign in again`() async throws {
+        try await Scene.open { (scene: Scene) async throws in
+            let manager = try scene.manager()
+            _ = try await scene.store.purge(.all)
+            try scene.store.write { try $0.record(.move, outcome: "from \(String(repeating: "a", count: 32)) begun") }
+            let error = await #expect(throws: TokenStoreError.self) {
+                try await manager.acquireTokenSilently(scene.request())
+            }
+            #expect(error?.code == .busy)
+            #expect(error?.remedy?.code == .finishCopy)
+        }
+    }
 }

@@ -51,7 +51,10 @@ package struct TokenDecider: Sendable {
         let found = try store.silentState(for: query) { try? Authority(of: $0, requested: request.authority) }
         guard var state = found else {
             let state = try store.signInState(of: request.account, client: clientID)
-            return .fail(.interactionRequired(state == .signedOut ? .signedOut : .noAccount))
+            if state == .signedOut { return .fail(.interactionRequired(.signedOut)) }
+            // The account may be on its way: nobody has to sign in for that.
+            if try store.isFillingFromCopy() { throw TokenStoreError.filling(store.location) }
+            return .fail(.interactionRequired(.noAccount))
         }
         if request.forcesRefresh, !request.keepsWaits { state.liftOwnThrottles(before: start) }
         return decide(request, by: state)

@@ -51,6 +51,7 @@ extension StoreConnection {
             keyProblem: problem,
             lostKeys: hasLostKeys ? TokenStoreError.lostKeys(at: location) : nil,
             isRekeyUnfinished: keys.count > 1,
+            isFillingFromCopy: try holdsPartOfCopy(),
             movedTo: place?.name,
             isMoveProved: place?.address != nil,
             copies: location.path.map { StoreFiles($0, source: source).copies } ?? [],
@@ -170,6 +171,9 @@ public struct StoreStatus: Sendable {
 
     /// Whether a change of keys was interrupted; the next one goes on with it.
     public let isRekeyUnfinished: Bool
+
+    /// Whether a copy to here is under way or was cut off, so that accounts may be missing.
+    public let isFillingFromCopy: Bool
 
     /// Where the store was moved to, so that nothing is written here any more, or `another place` where nothing proves
     /// which; nil if it was not.

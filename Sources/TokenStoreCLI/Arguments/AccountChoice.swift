@@ -69,6 +69,7 @@ extension StoreReading {
             }
         }
         if case .none = try outcome(of: choice.policy).outcome {
+            try requireFilled()
             throw CommandFailure(
                 .noMatch,
                 "no account fits \(AccountChoice.variableName), which is '\(variable)'",

@@ -232,6 +232,7 @@ extension StoreReading {
         switch outcome {
         case .account(let account): return account
         case .none:
+            try requireFilled()
             guard isNamed else {
                 throw CommandFailure(.noMatch, "the store has no account", CommandFailure.signingIn)
             }

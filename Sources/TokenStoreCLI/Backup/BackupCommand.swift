@@ -45,6 +45,7 @@ struct BackupCommand: ParsableCommand {
                 "name the store with --store"
             )
         }
+        try store.tellUnfinishedCopy(console)
         let (plan, isReplacing) = try store.planBackup(to: file)
         if dryRun { return try write(plan, of: path, isReplacing: isReplacing, on: console) }
         if isReplacing { try Confirmation(question: "Replace the backup \(file)").ask(arguments, isGiven: yes) }

@@ -139,6 +139,7 @@ struct CheckCommand: ParsableCommand {
     private func problems(_ console: Console) throws -> (found: [StoreProblem], obstacle: CommandFailure?) {
         do {
             guard let store = try arguments.inspect(console) else { return ([], nil) }
+            try store.tellUnfinishedCopy(console)
             let progress = ProgressLine("checking", console) { _ in ("not all was checked", advice: "run it again") }
             return (try progress.showing { try store.check(progress: $0) }, nil)
         } catch let error as TokenStoreError where repair && isForRepair(error) {

@@ -110,6 +110,7 @@ struct ExportCommand: ParsableCommand {
         to write: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let name = file ?? "-"
+        try store.tellUnfinishedCopy(console)
         let progress = ProgressLine("exporting", console) { _ in
             let outcome = name == "-" ? "the document is not whole" : "\(name) is as it was"
             return (outcome, advice: "run it again")

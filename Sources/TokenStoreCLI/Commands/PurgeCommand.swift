@@ -139,7 +139,9 @@ struct PurgeCommand: ParsableCommand {
         try store.requireWritable()
         guard let policy = try policy(console, in: store) else { return try store.previewPurgeExpired() }
         let counts = try store.previewPurge(policy)
-        if counts.accounts == 0, let advice = try store.storedIssuer(meantBy: policy) {
+        if counts.accounts == 0, try !store.tellUnfinishedCopy(console),
+            let advice = try store.storedIssuer(meantBy: policy)
+        {
             console.note("no account fits; \(advice)")
         }
         return counts

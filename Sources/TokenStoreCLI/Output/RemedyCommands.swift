@@ -27,6 +27,9 @@ extension Remedy {
         case .setAside: path.map(Self.settingAside) ?? advice
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
+        case .finishCopy:
+            "run its 'tokenstore copy' again to finish it, or take the move back with 'tokenstore copy --undo FROM', where "
+                + "FROM is the old place"
         case .undoMove:
             path.map {
                 let role = (try? StoreLocation($0))?.undoingRole ?? ""

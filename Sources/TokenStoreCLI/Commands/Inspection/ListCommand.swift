@@ -91,8 +91,9 @@ struct ListCommand: ParsableCommand {
         if filters.account != nil, let policy = filters.policy() { _ = try store?.account(policy) }
         var policy = filters.policy() ?? .all
         if expired { policy = policy.and(.expired) }
+        let isFilling = try store?.tellUnfinishedCopy(console) ?? false
         let count = try list(policy, of: store, console)
-        if count == 0, store != nil, limit != 0 {
+        if count == 0, store != nil, limit != 0, !isFilling {
             let advice = try store?.storedIssuer(meantBy: policy) ?? "'tokenstore list' shows all"
             let isNarrowed = expired || !filters.isEmpty
             console.note(isNarrowed ? "no account fits; \(advice)" : "the store has no account")

@@ -37,6 +37,7 @@ struct StatusCommand: ParsableCommand {
         } else {
             try report.text(on: console)
         }
+        if let status, status.isFillingFromCopy { console.warnOfUnfinishedCopy(to: status.location) }
         if let damage = status?.lostKeys { throw CommandFailure(damage) }
         if let problem = status?.keyProblem { throw CommandFailure(problem) }
     }
@@ -226,6 +227,7 @@ private struct StatusReport {
             $0.member("keyId", status?.keyID)
             $0.member("keyProblem", status?.keyProblem.map { "\($0)" })
             $0.member("isRekeyUnfinished", status?.isRekeyUnfinished ?? false)
+            $0.member("isFillingFromCopy", status?.isFillingFromCopy ?? false)
             $0.member("movedTo", status?.movedTo)
             server(to: &$0)
             copies(to: &$0)

@@ -63,6 +63,28 @@ struct CopyTargetTests {
         #expect(try target.check() == [])
     }
 
+    @Test func `a store that a copy has not filled says so, also before the first account is there`() throws {
+        struct CutOff: Error {}
+        let scene = try CopyTests.Scene(accounts: 70)
+        func isFilling() throws -> Bool {
+            let options = scene.server.options
+            let inspection = try #require(try TokenStore.inspect(at: scene.server.location, options: options))
+            #expect(try inspection.status().isFillingFromCopy == inspection.isFillingFromCopy())
+            return try inspection.isFillingFromCopy()
+        }
+        #expect(try !isFilling())
+        for count in [0, 64] {
+            #expect(throws: CutOff.self) {
+                try scene.move { if $0.unit == "accounts", $0.done >= count { throw CutOff() } }
+            }
+            #expect(try isFilling())
+            #expect(try TokenStore.planCopy(from: scene.server.location, reading: scene.server.options).isPartial)
+        }
+        try scene.move()
+        #expect(try !isFilling())
+        #expect(try !scene.file.store.isFillingFromCopy())
+    }
+
     @Test func `a server waits for longer than fifteen seconds while the target writes`() throws {
         let scene = try CopyTests.Scene(accounts: 2)
         try scene.move()
