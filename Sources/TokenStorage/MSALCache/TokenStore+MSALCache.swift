@@ -293,6 +293,6 @@ struct MSALRejection: Error {
     init(_ reason: String) { self.reason = reason }
 
     fileprivate static let inMemory = Self(
-        "it is in the form that MSAL.js has in memory; import what tokenCache.serialize() returns"
+        "it is in the form that MSAL.js has in memory: tokenCache.serialize() returns one that can be imported"
     )
 }

@@ -41,7 +41,9 @@ struct ScriptCacheTests {
         ]
         let members = rows[bucket]?.object?.members.map { (name: names[$0.name] ?? $0.name, value: $0.value) }
         let report = try fixture.take([bucket: ["k": .object(.init(members ?? []))]])
-        let reason = "it is in the form that MSAL.js has in memory; import what tokenCache.serialize() returns"
+        let reason = """
+            it is in the form that MSAL.js has in memory: tokenCache.serialize() returns one that can be imported
+            """
         #expect(report.rejected.map(\.reason) == [reason])
     }
 

@@ -103,7 +103,8 @@ struct IssuerFilterTests {
         }
     }
 
-    /// A store with an account at `fs.corp.org` of an import that told no issuer, and the same of one that told it.
+    /// A store with an account at `fs.corp.org` of an import that told no issuer, and one of the same name of an export
+    /// that named its issuer, as of accounts that are two.
     private static func storeOfBareHost(with others: CachedUser...) throws -> ScratchDirectory {
         let scratch = try ScratchDirectory()
         let user = CachedUser(
@@ -115,10 +116,19 @@ struct IssuerFilterTests {
             client: "app",
             claims: ["iss": "https://fs.corp.org/adfs"]
         )
-        let whole = try CachedUser.cache([user])
-        var document = try JSONValue(parsing: whole).object ?? .init()
-        document["IdToken"] = nil
-        for cache in [JSONValue.object(document).serialized, whole] + (try others.map { try CachedUser.cache([$0]) }) {
+        var named = try JSONValue(parsing: CachedUser.cache([user])).object ?? .init()
+        var bare = named
+        bare["IdToken"] = nil
+        for (bucket, entries) in named.members {
+            let entries = (entries.object?.members ?? []).map { name, entry in
+                var entry = entry.object ?? .init()
+                entry["account_issuer"] = "https://fs.corp.org/adfs"
+                return (name, JSONValue.object(entry))
+            }
+            named[bucket] = .object(.init(entries))
+        }
+        let caches = [bare, named].map { JSONValue.object($0).serialized }
+        for cache in caches + (try others.map { try CachedUser.cache([$0]) }) {
             #expect(try scratch.run("import", input: cache).status == 0)
         }
         return scratch
