@@ -34,19 +34,19 @@ extension MSALCacheImporter {
             knownAuthority: known
         )
         if let flaw = identity.issuer.keyFlaw { throw MSALRejection("its issuer \(flaw)") }
-        let profile = AccountProfile(
-            username: claims?.username ?? "",
-            policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
-                ?? claims?.issuer.flatMap(Self.policy(in:))
-                ?? ClientInfo.userFlow(behind: claims?.userID, in: homeAccountID),
-            issuer: claims.flatMap(Self.issuer(of:)),
-            name: claims?.name
-        )
-        // An export that names the issuers tells accounts apart that look alike.
-        if claims != nil, issuer == nil { try moveAccount(to: identity, profile, realm: realm ?? "") }
         let count = session.newAccounts.count
         defer { if session.newAccounts.count > count { places.add(identity) } }
-        return try session.describeAccount(identity, profile)
+        return try session.describeAccount(
+            identity,
+            AccountProfile(
+                username: claims?.username ?? "",
+                policy: identity.userFlowOfUID ?? claims?.addressableUserFlow
+                    ?? claims?.issuer.flatMap(Self.policy(in:))
+                    ?? ClientInfo.userFlow(behind: claims?.userID, in: homeAccountID),
+                issuer: claims.flatMap(Self.issuer(of:)),
+                name: claims?.name
+            )
+        )
     }
 
     /// The environment of an account that the store had, for an entry of it that names the host alone; else the one that

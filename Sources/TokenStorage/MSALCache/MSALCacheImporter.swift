@@ -60,7 +60,6 @@ struct MSALCacheImporter {
 
     let domains: ImportedDomains
     let places: AccountPlaces
-    private(set) var issuers: DocumentIssuers?
     var persons = UserFlowPersons()
 
     init(_ session: StoreConnection, isTrial: Bool = false) throws {
@@ -78,7 +77,6 @@ struct MSALCacheImporter {
 
     mutating func run(_ document: MSALCacheDocument, progress: TokenStore.ProgressHandler?) throws {
         let bytes = document.bytes
-        issuers = DocumentIssuers(document)
         let entries = RowProgress(progress, total: document.entryCount, unit: "entries")
         if NamedPorts.mayBe(in: bytes) { try notePorts(document, bytes) }
         for bucket in Self.order {

@@ -152,16 +152,9 @@ private struct PlacesOfID {
         let end = isAddress ? nil : environment.lastIndex(of: UInt8(ascii: ":"))
         environments[Array(environment[..<(end ?? environment.endIndex)]), default: []].insert(place.environment)
         guard place.isAtAuthority else { return }
-        for name in Self.names(of: place) { authorities[name, default: []].insert(place.authority) }
-    }
-
-    mutating func removeAuthority(_ place: AccountPlace) {
-        for name in Self.names(of: place) { authorities[name]?.remove(place.authority) }
-    }
-
-    private static func names(of place: AccountPlace) -> [Name] {
-        ([Array(place.homeAccountID.utf8)] + (place.isFoundFolded ? [nil] : [])).map {
-            Name(environment: place.environment.folded, homeAccountID: $0)
+        for id in [Array(place.homeAccountID.utf8)] + (place.isFoundFolded ? [nil] : []) {
+            let name = Name(environment: place.environment.folded, homeAccountID: id)
+            authorities[name, default: []].insert(place.authority)
         }
     }
 
@@ -207,18 +200,6 @@ final class AccountPlaces {
                 environment: account.environment
             )
         )
-    }
-
-    /// Notes that an account of `authority` has another identity now, at the same host.
-    func move(_ account: AccountIdentity, from authority: String) {
-        known[Array(account.homeAccountID.folded.utf8)]?.removeAuthority(
-            AccountPlace(
-                authority: authority,
-                homeAccountID: account.homeAccountID,
-                environment: account.environment
-            )
-        )
-        add(account)
     }
 
     /// The environments at `host`, with a port or without, of the accounts with a folded id.
