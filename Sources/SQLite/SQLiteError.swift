@@ -59,13 +59,10 @@ extension SQLiteError {
         package static let authorization = Code(rawValue: SQLITE_AUTH)
         package static let readOnly = Code(rawValue: SQLITE_READONLY)
 
-        /// What SQLite answers while another process makes the index of the log, or is stopped in the middle of that.
+        /// Another process makes the index of the log, or is stopped in the middle of that.
         ///
-        /// Who may make it waits ten seconds for the answer, whatever the time limit; who only reads gets it at once.
-        package static let indexIsHeld: Set<Code> = [
-            Code(rawValue: SQLITE_PROTOCOL), Code(rawValue: SQLITE_READONLY | 5 << 8),
-            Code(rawValue: SQLITE_READONLY | 1 << 8),
-        ]
+        /// SQLite waits ten seconds before it says so, whatever the time limit.
+        package static let indexIsHeld = Code(rawValue: SQLITE_PROTOCOL)
     }
 }
 

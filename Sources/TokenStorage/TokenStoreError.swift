@@ -268,7 +268,6 @@ extension TokenStoreError {
         let message = error.message
         self =
             switch error.code.primary {
-            case _ where SQLiteError.Code.indexIsHeld.contains(error.code): .busy(at: path)
             case .corrupt where !StoreFiles(path).showsOwnDatabase,
                 .notADatabase where !StoreFiles(path).showsOwnDatabase:
                 .damaged("\(file) is not a token store (\(message))", .setAside(file))
@@ -276,7 +275,7 @@ extension TokenStoreError {
             // A program breaks no constraint of the tables that it has made.
             case .generic, .constraint:
                 .damaged("the tables of \(file) are not as they were made (\(message))", .repair)
-            case .busy, .locked: .busy(at: path)
+            case .busy, .locked, .indexIsHeld: .busy(at: path)
             case .diskFull:
                 .storage("the disk is full or a quota is used up, nothing was changed in \(file)", .freeSpace)
             case .readOnly, .permission, .authorization:

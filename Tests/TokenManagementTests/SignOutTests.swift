@@ -264,7 +264,8 @@ struct SignOutTests {
         try await Scene.open { (scene: Scene) async throws in
             let manager = try scene.manager()
             _ = try await scene.store.purge(.all)
-            try scene.store.write { try $0.record(.move, outcome: "from \(String(repeating: "a", count: 32)) begun") }
+            let source = String(repeating: "a", count: 32)
+            try scene.store.write { try $0.record(.move, outcome: "from \(source) through 9") }
             let error = await #expect(throws: TokenStoreError.self) {
                 try await manager.acquireTokenSilently(scene.request())
             }

@@ -142,11 +142,13 @@ extension StoreConnection {
             guard isMeant, !isSignIn || isSession(row, extra) else { return nil }
             replacement.extra = extra.merging(token.extra)
             if isSignIn {
-                // The token is the client's in the letters of this sign-in, which an issuer compares as they are.
                 replacement.declinedScope = token.declinedScope
                 replacement.resource = token.resource
                 replacement.signInNonces = []
-            } else {
+            }
+            // A sign-in's token is the client's in the letters that it was asked in, as an issuer compares them; that of
+            // a family stays with the client that it was.
+            if !isSignIn || row.text(SealedTable.refreshToken["client_fold"]) != token.clientID.folded {
                 replacement.clientID = row.text(SealedTable.refreshToken["client_id"])
             }
             replacement.target = token.target ?? row.optionalText(SealedTable.refreshToken["target"])

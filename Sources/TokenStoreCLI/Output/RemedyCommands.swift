@@ -28,8 +28,7 @@ extension Remedy {
         case .moveStore: "\(advice), and name that with --store or TOKENSTORE_PATH"
         case .resumeMove: "mend that and run it again, or take the move back with --undo and the source"
         case .finishCopy:
-            "run its 'tokenstore copy' again to finish it, or take the move back with 'tokenstore copy --undo FROM', where "
-                + "FROM is the old place"
+            "run its 'tokenstore copy' again to finish it, or empty this place with 'tokenstore purge --all'"
         case .undoMove:
             path.map {
                 let role = (try? StoreLocation($0))?.undoingRole ?? ""

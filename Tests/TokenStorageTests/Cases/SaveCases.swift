@@ -112,6 +112,15 @@ struct SaveCases {
         #expect(metadata.map { $0["family_id"] } == ["1", "1"])
     }
 
+    @Test func `C52: a family's token stays the client's that it was at a sign-in of a sibling`() throws {
+        let fixture = try TestStore()
+        try fixture.signIn(.signIn(["foci": "1"]))
+        try fixture.signIn(.signIn(["foci": "1", "refresh_token": "r2"]), client: "cid2")
+        let tokens = try fixture.rows("RefreshToken")
+        #expect(tokens.map { $0["client_id"] } == ["cid"])
+        #expect(tokens.map { $0["secret"] } == ["r2"])
+    }
+
     @Test func `C52: a family's token stays the family's where an answer to a sibling names none`() throws {
         let fixture = try TestStore()
         try fixture.signIn(.signIn(["foci": "1"]))

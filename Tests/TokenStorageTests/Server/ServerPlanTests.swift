@@ -88,6 +88,7 @@ struct ServerPlanTests {
             _ = try store.idTokens(of: Fixture.account, client: "cid")
             _ = try store.signInState(of: Fixture.account, client: "cid")
             _ = try store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
+            _ = try store.isFillingFromCopy()
             _ = try store.summary(of: Fixture.account, withTokens: true)
             _ = try store.events(of: Fixture.account)
             _ = try store.events()

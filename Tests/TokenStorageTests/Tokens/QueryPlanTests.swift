@@ -82,6 +82,7 @@ struct QueryPlanTests {
             _ = try fixture.store.idTokens(of: Fixture.account, client: "cid")
             _ = try fixture.store.signInState(of: Fixture.account, client: "cid")
             _ = try fixture.store.refreshTokens(of: Fixture.account, client: "cid", family: "1")
+            _ = try fixture.store.isFillingFromCopy()
         }
         #expect(scans == [])
     }

@@ -45,8 +45,10 @@ struct CopyMark: Sendable {
     private static let copied = "copied"
     private static let done = "done"
 
-    /// Whether the outcome of an entry says that a copy was begun, and has not brought all accounts.
-    static func isPartial(_ outcome: String) -> Bool { isUnfinished(outcome) && !outcome.hasSuffix(" " + copied) }
+    /// Whether the outcome of an entry says that a copy has brought some accounts, and not yet all.
+    ///
+    /// One that was only begun may have been refused at its start, and then the store is as good as any other.
+    static func isPartial(_ outcome: String) -> Bool { isOutcome(outcome) && outcome.contains(" " + through) }
 
     fileprivate static func isUnfinished(_ outcome: String) -> Bool {
         isOutcome(outcome) && !outcome.hasSuffix(" " + done)
@@ -75,7 +77,11 @@ extension StoreConnection {
         try connection.all(Self.outcomesOfMoves) { $0.text(0) }.contains(where: CopyMark.isPartial)
     }
 
-    private static let outcomesOfMoves = SQL("SELECT outcome FROM event WHERE kind = 'move'")
+    /// Among the entries about no account, which an index finds: a server may have millions of others.
+    private static let outcomesOfMoves = SQL { dialect in
+        let isOfNoAccount = dialect.owner("account_id", is: dialect == .sqlite ? "NULL" : "0")
+        return "SELECT outcome FROM event WHERE \(isOfNoAccount) AND kind = 'move'"
+    }
 
     /// How far a copy is now, in a transaction that no other copy is beside.
     func current(_ mark: CopyMark) throws -> CopyMark {
@@ -149,12 +155,12 @@ extension TokenStoreError {
     package static func filling(_ location: StoreLocation) -> TokenStoreError {
         .busy(
             "a copy to \(location) is under way or was cut off, and accounts may be missing",
-            Remedy(.finishCopy, "run that copy again to finish it, or take the move back")
+            Remedy(.finishCopy, "run that copy again to finish it, or purge everything here")
         ).at(location)
     }
 }
 
 extension Remedy.Code {
-    /// Finish a copy to here that is under way or was cut off, or take the move back.
+    /// Finish a copy to here that is under way or was cut off, or purge everything here.
     package static let finishCopy = Remedy.Code(rawValue: "finish_copy")
 }
