@@ -141,9 +141,7 @@ final class Pipeline {
     }
 
     func open() throws(PostgreSQLError) -> OpaquePointer {
-        guard let handle else {
-            throw loss ?? .closed
-        }
+        guard let handle else { throw loss ?? .closed }
         return handle
     }
 

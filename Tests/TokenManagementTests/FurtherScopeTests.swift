@@ -94,8 +94,8 @@ struct FurtherScopeTests {
         let scene = try OpenScene()
         scene.issuer.answer(.init(#"{"access_token":"plain","expires_in":3600,"scope":"\#(granted)"}"#))
         #expect(try await scene.acquire("profile").source == .refresh)
-        for scope in ["profile", "profile"] as [Scope] {
-            let result = try await scene.acquire(scope)
+        for _ in 0..<2 {
+            let result = try await scene.acquire("profile")
             #expect(result.source == .cache)
             #expect(result.accessToken.secret == Secret("plain"))
         }

@@ -52,7 +52,7 @@ package struct TokenDecider: Sendable {
         guard var state = found else {
             let state = try store.signInState(of: request.account, client: clientID)
             if state == .signedOut { return .fail(.interactionRequired(.signedOut)) }
-            // The account may be on its way: nobody has to sign in for that.
+            // A copy may still bring the account: to sign in would not be the answer.
             if try store.isFillingFromCopy() { throw TokenStoreError.filling(store.location) }
             return .fail(.interactionRequired(.noAccount))
         }

@@ -26,7 +26,7 @@ extension StoreConnection {
     /// Who writes waits for that no longer than a second at a time; `limit`: how long those who read the log may keep
     /// it.
     func erasure(within limit: Duration) throws -> Erasure {
-        if let path = location.path { removeDrafts([path.unfinished, path.salvage]) }
+        removeDrafts(\.unfinished, \.salvage)
         do {
             if try isErasureUnfinished() { try giveBackPages() }
         } catch let error as SQLiteError {
@@ -58,10 +58,10 @@ extension StoreConnection {
 
     /// Removes the whole copies that a restore, a repair or a backup has left that was killed, unless one is at work:
     /// those under `names`, and backups that are not finished.
-    func removeDrafts(_ names: [String]) {
+    func removeDrafts(_ names: KeyPath<StorePath, String>...) {
         guard let path = location.path else { return }
         BackupDraft.removeAbandoned(in: path.directory)
-        let drafts = names.filter { !FileStatus.isAbsent($0) }
+        let drafts = names.map { path[keyPath: $0] }.filter { !FileStatus.isAbsent($0) }
         guard !drafts.isEmpty, let lock = try? KernelLock(of: path), (try? lock.tryLock(.schema, of: path)) ?? false
         else { return }
         // What does not show that it is ours stays.
@@ -95,7 +95,7 @@ extension StoreConnection {
     ///
     /// What a killed repair was reading is among the copies, about which a person is asked.
     func removeOldPages() throws {
-        if let path = location.path { removeDrafts([path.unfinished]) }
+        removeDrafts(\.unfinished)
         if case .unfinished(let error) = try emptiedLog(within: connection.busyTimeout) { throw error }
     }
 

@@ -21,9 +21,7 @@ extension StoreConnection {
     ///
     /// Whether it is the account's is not asked: what is another's does not open.
     private static let likeliest = SQL(selecting: columns(owner: "?8", key: "?9", authority: "?10")) { dialect in
-        """
-        \(origin("?8", client: "?1")) AND \(isCandidate(dialect))
-        """
+        "\(origin(account: "?8")) AND \(isCandidate(dialect))"
     }
 
     /// The same of bearer tokens of a tenant that are for nothing in particular, as most lookups want one: what all of
@@ -39,17 +37,17 @@ extension StoreConnection {
         )
     ) { dialect in
         """
-        \(origin("?4", client: "?1"))
+        \(origin(account: "?4"))
             AND t.realm_fold = ?2 AND t.token_type_fold = 'bearer' AND t.key_id = '' AND t.variant = ''
             AND \(dialect.text("t.scope_fold", contains: "?3"))
         """
     }
 
-    private static func origin(_ account: String, client: String) -> String {
+    private static func origin(account: String) -> String {
         """
         FROM access_token t
-        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = \(client)
-        WHERE t.account_id = \(account) AND t.client_fold = \(client)
+        LEFT JOIN account_state s ON s.account_id = t.account_id AND s.client_fold = ?1
+        WHERE t.account_id = \(account) AND t.client_fold = ?1
         """
     }
 

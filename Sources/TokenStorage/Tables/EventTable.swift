@@ -110,14 +110,13 @@ extension StoreConnection {
 
     func deleteMove(_ id: Int64) throws { try connection.run(Self.moveDeletion, [.integer(id)]) }
 
-    private static let everyMove = SQL(entries + "WHERE t.kind = 'move' ORDER BY t.id")
+    private static let everyMove = SQL { entries + "WHERE \(isAnyMove($0, "t.")) ORDER BY t.id" }
     private static let moveOfRow = SQL { entries + "WHERE " + isMove("t.", $0) }
     private static let startOfMove = SQL { "SELECT at FROM event WHERE " + isMove("", $0) }
     private static let moveDeletion = SQL { "DELETE FROM event WHERE " + isMove("", $0) }
 
     private static func isMove(_ prefix: String, _ dialect: Dialect) -> String {
-        let isOfNoAccount = dialect.owner("\(prefix)account_id", is: dialect == .sqlite ? "NULL" : "0")
-        return "\(isOfNoAccount) AND \(prefix)id = ?1 AND \(prefix)kind = 'move'"
+        "\(isAnyMove(dialect, prefix)) AND \(prefix)id = ?1"
     }
 }
 

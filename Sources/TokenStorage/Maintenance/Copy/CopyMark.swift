@@ -73,14 +73,16 @@ extension StoreConnection {
     /// Whether a copy to here is under way or was cut off, so that accounts may be missing.
     ///
     /// Asked without the key, and by roles that read no sealed column: an altered entry is a doubt as well.
-    func holdsPartOfCopy() throws -> Bool {
-        try connection.all(Self.outcomesOfMoves) { $0.text(0) }.contains(where: CopyMark.isPartial)
-    }
+    func holdsPartOfCopy() throws -> Bool { try outcomesOfMoves().contains(where: CopyMark.isPartial) }
 
-    /// Among the entries about no account, which an index finds: a server may have millions of others.
-    private static let outcomesOfMoves = SQL { dialect in
-        let isOfNoAccount = dialect.owner("account_id", is: dialect == .sqlite ? "NULL" : "0")
-        return "SELECT outcome FROM event WHERE \(isOfNoAccount) AND kind = 'move'"
+    /// What is said of each move and copy from here and to here, oldest first.
+    func outcomesOfMoves() throws -> [String] { try connection.all(Self.moveOutcomes) { $0.text(0) } }
+
+    private static let moveOutcomes = SQL { "SELECT outcome FROM event WHERE \(isAnyMove($0)) ORDER BY id" }
+
+    /// Moves are about no account, by which an index finds them among millions of entries.
+    static func isAnyMove(_ dialect: Dialect, _ prefix: String = "") -> String {
+        dialect.owner("\(prefix)account_id", is: dialect == .sqlite ? "NULL" : "0") + " AND \(prefix)kind = 'move'"
     }
 
     /// How far a copy is now, in a transaction that no other copy is beside.
@@ -151,7 +153,7 @@ extension StoreReading {
 }
 
 extension TokenStoreError {
-    /// Whoever finds no account in a store that a copy has not filled is told this instead of that there is none.
+    /// The error where no account is found in a store that a copy has not filled.
     package static func filling(_ location: StoreLocation) -> TokenStoreError {
         .busy(
             "a copy to \(location) is under way or was cut off, and accounts may be missing",

@@ -188,8 +188,7 @@ extension StoreConnection {
     /// How many accounts the target had when the last move from here was finished; nil where none was.
     func accountsOfFinishedMove() throws -> Int? {
         // What was moved to here has other words.
-        let outcomes = try connection.all("SELECT outcome FROM event WHERE kind = 'move' ORDER BY id") { $0.text(0) }
-        let last = outcomes.last { $0.hasPrefix(Self.movedTo) || $0.hasPrefix(Self.finished) }
+        let last = try outcomesOfMoves().last { $0.hasPrefix(Self.movedTo) || $0.hasPrefix(Self.finished) }
         return last?.droppingPrefix(Self.finished).flatMap { Int($0.prefix { $0 != " " }) }
     }
 
