@@ -155,6 +155,8 @@ extension StoreConnection {
     ///
     /// The triggers of references are the server's own, and one of them that is off lets a reference break; those of
     /// Citus are its own, and are not looked at. Nor are indexes that `REINDEX CONCURRENTLY` is at.
+    ///
+    /// The columns are asked for by an array, so that those of all other tables of the database are not read.
     private static let partsOfTables = SQL(
         """
         WITH t AS (
@@ -175,7 +177,7 @@ extension StoreConnection {
                 || a.attgenerated::text || a.attidentity::text AS type,
                 a.attnotnull AS is_value, a.attnum, a.attgenerated
             FROM pg_attribute a LEFT JOIN pg_collation k ON k.oid = a.attcollation
-            WHERE a.attnum > 0 AND NOT a.attisdropped
+            WHERE a.attrelid = ANY (ARRAY(SELECT t.oid FROM t)) AND a.attnum > 0 AND NOT a.attisdropped
         )
         SELECT 'table'::text, t.name, t.name, t.state FROM t
         UNION ALL SELECT 'column'::text, t.name, a.name, a.type FROM t JOIN a ON a.attrelid = t.oid
@@ -193,7 +195,8 @@ extension StoreConnection {
         UNION ALL SELECT 'index'::text, t.name, x.relname::text, pg_get_indexdef(i.indexrelid, 0, true)
                 || CASE WHEN i.indisvalid AND i.indisready THEN ''::text ELSE ' off'::text END
             FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class x ON x.oid = i.indexrelid
-            WHERE NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x'))
+            WHERE NOT EXISTS (SELECT 1 FROM pg_constraint c
+                    WHERE c.conrelid = i.indrelid AND c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x'))
                 AND (i.indisvalid OR x.relname::text !~ '_cc(new|old)[0-9]*$'::text)
         UNION ALL SELECT 'trigger'::text, t.name, g.tgname::text, ''::text
             FROM t JOIN pg_trigger g ON g.tgrelid = t.oid JOIN pg_proc p ON p.oid = g.tgfoid

@@ -182,6 +182,9 @@ extension Connection {
     ///
     /// A membership counts if a role that may make roles gave it: PostgreSQL 14 lets any role take members.
     ///
+    /// What belongs to a table is asked for by an array, so that it is found by an index: a join would read the columns
+    /// of all tables of the database.
+    ///
     /// Each operator and function is the one of `pg_catalog` by the very types of what it is given: one for types that
     /// had to be converted could be a stranger's.
     private static let strangers = SQL(
@@ -200,17 +203,17 @@ extension Connection {
         CROSS JOIN LATERAL (SELECT n.nspowner AS id
             UNION SELECT x.grantee FROM pg_catalog.aclexplode(n.nspacl) x
                 WHERE x.privilege_type = 'CREATE' AND ?2::bigint = 1::bigint
-            UNION SELECT x.grantee FROM part JOIN pg_catalog.pg_class c ON c.oid = part.id
-                CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
-                WHERE x.privilege_type IN ('TRIGGER', 'REFERENCES') AND ?2::bigint = 1::bigint
-            UNION SELECT x.grantee FROM part JOIN pg_catalog.pg_attribute a ON a.attrelid = part.id
-                CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
-                WHERE x.privilege_type = 'REFERENCES' AND ?2::bigint = 1::bigint
+            UNION SELECT m.id FROM pg_catalog.pg_class c CROSS JOIN LATERAL (SELECT c.relowner AS id
+                UNION ALL SELECT x.grantee FROM pg_catalog.aclexplode(c.relacl) x
+                WHERE x.privilege_type IN ('TRIGGER', 'REFERENCES') AND ?2::bigint = 1::bigint) m
+                WHERE c.oid = ANY (ARRAY(SELECT part.id FROM part))
+            UNION SELECT x.grantee FROM pg_catalog.pg_attribute a CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
+                WHERE a.attrelid = ANY (ARRAY(SELECT part.id FROM part)) AND a.attacl IS NOT NULL
+                    AND x.privilege_type = 'REFERENCES' AND ?2::bigint = 1::bigint
             UNION SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid
             UNION SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE o.oprnamespace = n.oid
-            UNION SELECT c.relowner FROM part JOIN pg_catalog.pg_class c ON c.oid = part.id
-            UNION SELECT p.proowner FROM part JOIN pg_catalog.pg_trigger t ON t.tgrelid = part.id
-                JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+            UNION SELECT p.proowner FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+                WHERE t.tgrelid = ANY (ARRAY(SELECT part.id FROM part))
         ) made
         LEFT JOIN pg_catalog.pg_roles r ON r.oid = made.id
         WHERE n.nspname::text = ?1::text AND NOT coalesce(
