@@ -132,6 +132,40 @@ struct ServerPlanTests {
         }
     }
 
+    /// As behind a restored dump, before anything was analyzed.
+    @Test func `finding an account by a name scans no table without statistics`() throws {
+        let server = try server(["autovacuum = off"])
+        defer { server.stop() }
+        let scene = try ServerScene(on: server)
+        let store = try scene.createdStore()
+        try store.take(JSONValue.standardCache(.accessToken("a", "s1")).serialized)
+        let name = "'x' || n"
+        let changes = [
+            ("account", "'account_key', \(name), 'home_account_id', \(name), 'username_fold', \(name)"),
+            ("tenant_profile", "'account_id', n, 'local_account_fold', \(name)"),
+            ("access_token", "'account_id', n"), ("refresh_token", "'account_id', n"), ("id_token", "'account_id', n"),
+        ]
+        for (table, changes) in changes {
+            try scene.sql(
+                """
+                INSERT INTO \(table)
+                SELECT (jsonb_populate_record(t, jsonb_build_object('id', n, \(changes)))).*
+                FROM \(table) t, generate_series(1, 20000) n
+                """
+            )
+        }
+        let names: [AccountPolicy] = [.identifier("u1.t1"), .identifier("ada@example.net"), .localAccountID("u1")]
+        let start = server.log.utf8.count
+        for name in names {
+            #expect(try store.accounts(matching: name).count == 1)
+            #expect(try store.accounts(matching: name.and(.client("cid")).and(.tenant("t1"))).count == 1)
+        }
+        #expect(scans(server, since: start) == [])
+        let log = String(decoding: Array(server.log.utf8.dropFirst(start)), as: UTF8.self)
+        // It sorts as the answer is sorted, and has every account.
+        #expect(!log.contains("account_username on account a"))
+    }
+
     @Test func `saving, refreshing, removing and tidying scan no table`() throws {
         try expectNoScan { store in
             let request = try ServerScene.request()

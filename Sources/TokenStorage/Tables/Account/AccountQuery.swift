@@ -76,11 +76,11 @@ private struct SQLFragments {
         switch criterion {
         case .identifier(let text):
             let place = bind(.text(text))
-            conditions.append(
+            addFew(
                 """
-                a.id IN (SELECT id FROM account WHERE \(homeAccount("account_key", is: text))
+                SELECT id FROM account WHERE \(homeAccount("account_key", is: text))
                     UNION SELECT id FROM account WHERE username_fold = \(place) AND username_fold <> ''
-                    UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place))
+                    UNION SELECT account_id FROM tenant_profile WHERE local_account_fold = \(place)
                 """
             )
         case .exactly(let id, let criterion): addExactly(id, criterion)
@@ -95,9 +95,7 @@ private struct SQLFragments {
         case .username(let name): conditions.append("a.username_fold = \(bind(.text(name)))")
         case .homeAccountID(let id): conditions.append(homeAccount("a.account_key", is: id))
         case .localAccountID(let id):
-            conditions.append(
-                "a.id IN (SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id))))"
-            )
+            addFew("SELECT account_id FROM tenant_profile WHERE local_account_fold = \(bind(.text(id)))")
         case .userFlow(let name): conditions.append("a.policy = \(bind(.text(name)))")
         case .tenant(let tenant):
             conditions.append(
@@ -117,20 +115,30 @@ private struct SQLFragments {
     private mutating func addExactly(_ id: String, _ criterion: AccountCriterion) {
         let isExact = accountKey(isExactly: id)
         guard case .identifier(let text) = criterion else {
-            conditions.append("a.id IN (SELECT id FROM account WHERE \(isExact))")
-            return
+            return addFew("SELECT id FROM account WHERE \(isExact)")
         }
         let (place, isOther) = (bind(.text(text)), "NOT \(homeAccount("n.account_key", is: text))")
         let isKnown = "EXISTS (SELECT 1 FROM account WHERE \(isExact))"
-        conditions.append(
+        addFew(
             """
-            a.id IN (SELECT id FROM account WHERE \(isExact)
+            SELECT id FROM account WHERE \(isExact)
                 UNION SELECT n.id FROM account n
                     WHERE n.username_fold = \(place) AND n.username_fold <> '' AND \(isOther) AND \(isKnown)
                 UNION SELECT n.id FROM tenant_profile p JOIN account n ON n.id = p.account_id
-                    WHERE p.local_account_fold = \(place) AND \(isOther) AND \(isKnown))
+                    WHERE p.local_account_fold = \(place) AND \(isOther) AND \(isKnown)
             """
         )
+    }
+
+    /// Adds that an account is among the few of a selection.
+    ///
+    /// A server that has no statistics, as behind a restored dump, takes a selection for many, and goes through all
+    /// accounts and their tokens; the ids in an array it takes for ten.
+    private mutating func addFew(_ ids: String) {
+        switch dialect {
+        case .sqlite: conditions.append("a.id IN (\(ids))")
+        case .postgreSQL: conditions.append("a.id = ANY (ARRAY(\(ids)))")
+        }
     }
 
     private mutating func addExpired(now: Int64) {
