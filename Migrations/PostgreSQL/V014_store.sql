@@ -288,7 +288,7 @@ CREATE INDEX foreign_entry_account ON foreign_entry (account_hash);
 -- What was done with the store. `id` is the client's own: after a commit whose answer was lost its presence is the
 -- answer. `tx` orders what `id` cannot: a reader takes what is below the oldest transaction that is still open.
 CREATE TABLE event (
-    account_id   bigint NOT NULL,               -- 0: about no account, or one that is gone
+    account_id   bigint NOT NULL,               -- 0: about no account; -1: one that is not there
     id           bigint NOT NULL,
     tx           xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at           bigint NOT NULL,

@@ -143,6 +143,13 @@ extension StoreConnection {
         return try isSeen(witness)
     }
 
+    private static let witnessedEvent = SQL { _ in
+        """
+        SELECT pg_catalog.pg_logical_emit_message(true, 'tokenstore'::text, ''::text)::text FROM event
+        WHERE account_id IN (?1, 0, \(goneOwner)) AND id = ?2
+        """
+    }
+
     /// Whether there is what a transaction has left.
     ///
     /// It is seen before a synchronous standby has it, where the wait for that was cut off. So a look that finds it
@@ -150,14 +157,8 @@ extension StoreConnection {
     private func isSeen(_ witness: CommitWitness) throws -> Bool {
         if let event = witness.events.last {
             // The entry goes on without its account if another node has deleted that meanwhile.
-            return try connection.first(
-                """
-                SELECT pg_catalog.pg_logical_emit_message(true, 'tokenstore'::text, ''::text)::text FROM event
-                WHERE account_id IN (?1, 0) AND id = ?2
-                """,
-                .integer(event.owner),
-                .integer(event.id)
-            ) { _ in true } ?? false
+            return try connection.first(Self.witnessedEvent, [.integer(event.owner), .integer(event.id)]) { _ in true }
+                ?? false
         }
         guard let (table, id, owner) = witness.newRow else { return false }
         let isOfOwner = owner == nil ? "" : " AND account_id = ?2"

@@ -26,7 +26,7 @@ extension StoreConnection {
         client: String? = nil,
         refreshToken: Secret? = nil
     ) throws {
-        let owner = try account.flatMap { try accountRow($0) }
+        let owner = try account.flatMap { try accountRow($0) ?? absentOwner }
         let id = try write(
             .event,
             id: nil,

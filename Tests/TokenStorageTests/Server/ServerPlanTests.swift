@@ -132,6 +132,20 @@ struct ServerPlanTests {
         }
     }
 
+    @Test func `entries of accounts that are gone are not read with those of moves`() throws {
+        let scene = try ServerScene()
+        let store = try scene.createdStore()
+        let request = try ServerScene.request()
+        try store.save(.signIn(), for: request)
+        try store.removeAccount(Fixture.account)
+        try store.save(.signIn(), for: request)
+        #expect(try scene.count("SELECT count(*) FROM event WHERE account_id = 0 AND account_mark IS NOT NULL") == 0)
+        #expect(try scene.count("SELECT count(*) FROM event WHERE account_id = -1") == 2)
+        _ = try store.rekey()
+        #expect(try store.check().isEmpty)
+        #expect(try store.events(of: Fixture.account).map(\.kind) == [.signIn, .signOut, .signIn])
+    }
+
     /// As behind a restored dump, before anything was analyzed.
     @Test func `finding an account by a name scans no table without statistics`() throws {
         let server = try server(["autovacuum = off"])

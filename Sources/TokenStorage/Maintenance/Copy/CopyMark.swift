@@ -80,7 +80,7 @@ extension StoreConnection {
 
     private static let moveOutcomes = SQL { "SELECT outcome FROM event WHERE \(isAnyMove($0)) ORDER BY id" }
 
-    /// Moves are about no account, by which an index finds them among millions of entries.
+    /// Moves are about no account, by which an index finds them among millions of entries: few others are about none.
     static func isAnyMove(_ dialect: Dialect, _ prefix: String = "") -> String {
         dialect.owner("\(prefix)account_id", is: dialect == .sqlite ? "NULL" : "0") + " AND \(prefix)kind = 'move'"
     }

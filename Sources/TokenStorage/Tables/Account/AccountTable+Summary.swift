@@ -186,25 +186,34 @@ private struct Holdings {
 // MARK: - Purges
 
 extension StoreConnection {
-    /// Deletes the tokens and keys of an account, and what a server keeps of it without a reference to it, so that the
-    /// owner 0 can stand for none: the record of use goes on with the account's mark alone.
+    /// The owner of a server's entries about accounts that are not there, or not any more.
+    ///
+    /// Not 0, as that of what is about no account: a question about moves would read the entries of all who ever left.
+    static let goneOwner: Int64 = -1
+
+    /// The owner of a new entry about an account that is not there.
+    var absentOwner: Int64? { connection.isServer ? Self.goneOwner : nil }
+
+    private static let eventsWithoutAccount = SQL { _ in
+        """
+        INSERT INTO event (account_id, id, tx, at, program, process_id, kind, outcome, account_mark, client_id,
+            fingerprint, mac)
+        SELECT \(goneOwner), id, tx, at, program, process_id, kind, outcome, account_mark, client_id, fingerprint, mac
+        FROM event WHERE account_id = ?1
+        """
+    }
+
+    /// Deletes the tokens and keys of an account, and what a server keeps of it without a reference to it: the record of
+    /// use goes on with the account's mark alone.
     private func deleteOnServer(_ row: Int64) throws {
         try connection.run("DELETE FROM access_token WHERE account_id = ?1", .integer(row))
         // These have a reference; an administrator may have switched off the triggers that act on it.
         try connection.run("DELETE FROM refresh_token WHERE account_id = ?1", .integer(row))
         try connection.run("DELETE FROM id_token WHERE account_id = ?1", .integer(row))
         try connection.run("DELETE FROM dpop_key WHERE account_id = ?1", .integer(row))
-        try connection.run(
-            """
-            INSERT INTO event (account_id, id, tx, at, program, process_id, kind, outcome, account_mark, client_id,
-                fingerprint, mac)
-            SELECT 0, id, tx, at, program, process_id, kind, outcome, account_mark, client_id, fingerprint, mac
-            FROM event WHERE account_id = ?1
-            """,
-            .integer(row)
-        )
+        try connection.run(Self.eventsWithoutAccount, [.integer(row)])
         try connection.run("DELETE FROM event WHERE account_id = ?1", .integer(row))
-        witness.events = witness.events.map { $0.owner == row ? ($0.id, 0) : $0 }
+        witness.events = witness.events.map { $0.owner == row ? ($0.id, Self.goneOwner) : $0 }
     }
 
     /// Deletes an account; every other row of it goes too.
