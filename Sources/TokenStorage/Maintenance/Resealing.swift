@@ -85,8 +85,8 @@ extension StoreConnection {
             step: 1
         )
         for table in SealedTable.all {
-            // A row that was altered may have any id.
-            var last = RowPlace(owner: connection.isServer ? -1 : 0, row: .min)
+            // A row that was altered may have any id, and any owner.
+            var last = RowPlace(owner: connection.isServer ? .min : 0, row: .min)
             while true {
                 var counted = ResealedBatch()
                 let batch = try write {

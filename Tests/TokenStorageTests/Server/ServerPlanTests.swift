@@ -141,7 +141,15 @@ struct ServerPlanTests {
         try store.save(.signIn(), for: request)
         #expect(try scene.count("SELECT count(*) FROM event WHERE account_id = 0 AND account_mark IS NOT NULL") == 0)
         #expect(try scene.count("SELECT count(*) FROM event WHERE account_id = -1") == 2)
+        // One that was planted belongs to nobody, and is below all others.
+        try scene.sql(
+            """
+            INSERT INTO event SELECT -2, 5, tx, at, program, process_id, kind, outcome, account_mark, client_id,
+                fingerprint, mac FROM event LIMIT 1
+            """
+        )
         _ = try store.rekey()
+        #expect(try scene.count("SELECT count(*) FROM event WHERE account_id = -2") == 0)
         #expect(try store.check().isEmpty)
         #expect(try store.events(of: Fixture.account).map(\.kind) == [.signIn, .signOut, .signIn])
     }

@@ -63,11 +63,12 @@ extension StoreConnection {
         return id
     }
 
-    /// The row of an account that an entry of another store is about; nil where the account is gone, or has another
-    /// mark here.
-    func row(of account: Account.ID, meantBy event: CarriedRow) throws -> Int64? {
+    /// The owner that an entry of another store, about an account there, has here: the account's row, unless the account
+    /// is gone or has another mark here.
+    func owner(of event: CarriedRow, about account: Account.ID?) throws -> Int64? {
         let mark = zip(SealedTable.event.clear, event.clear).first { $0.0 == "account_mark" }?.1
-        guard try self.mark(of: account).map(Value.blob) == mark else { return nil }
-        return try accountRow(account)
+        guard let mark, mark != .null else { return nil }
+        guard let account, try self.mark(of: account).map(Value.blob) == mark else { return absentOwner }
+        return try accountRow(account) ?? absentOwner
     }
 }

@@ -210,7 +210,7 @@ final class RowCopying {
                 for row in rows where try !loose.isKnown(row, to: session) { try session.write(row, of: loose.table) }
             }
             for event in events {
-                let owner = try event.account.flatMap { try session.row(of: $0, meantBy: event.row) }
+                let owner = try session.owner(of: event.row, about: event.account)
                 try session.write(event.row, of: .event, derived: [session.owner(owner)])
             }
             return try session.advance(mark, to: .max)

@@ -86,6 +86,8 @@ struct CopyTests {
         let there = try scene.server.open()
         #expect(try there.exported() == store.exported())
         #expect(try there.check() == [])
+        let unowned = "SELECT count(*) FROM event WHERE account_id = 0 AND account_mark IS NOT NULL"
+        #expect(try scene.server.count(unowned) == 0)
         #expect(try there.tags(of: first) == ["room": "ärger \"7\""])
         #expect(try there.defaultAccount()?.id == first)
         #expect(try there.accounts(matching: .tag("room", equals: "ärger \"7\"")).map(\.id) == [first])
