@@ -128,19 +128,21 @@ final class MSALCacheExporter {
 
 /// Kept entries by the name of their bucket as JSON, byte by byte, in the order of their first appearance.
 private struct UnrecognizedBuckets {
-    private(set) var names: [String] = []
+    private var order: [String] = []
     private var entries: [[UInt8]: [UnrecognizedEntry]] = [:]
 
     init(_ session: StoreConnection) throws {
         try session.forEachUnrecognizedEntry { _, entry in
             let name = entry.path.bucketJSON
-            if entries[Array(name.utf8)] == nil { names.append(name) }
+            if entries[Array(name.utf8)] == nil { order.append(name) }
             entries[Array(name.utf8), default: []].append(entry)
         }
     }
 
+    /// The buckets whose entries were not removed.
+    var names: [String] { order.filter { entries[Array($0.utf8)] != nil } }
+
     mutating func remove(_ name: String) -> [UnrecognizedEntry] {
-        names.removeAll { $0.hasSameBytes(as: name) }
-        return entries.removeValue(forKey: Array(name.utf8)) ?? []
+        entries.removeValue(forKey: Array(name.utf8)) ?? []
     }
 }

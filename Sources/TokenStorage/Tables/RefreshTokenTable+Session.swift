@@ -127,3 +127,23 @@ package struct EarlierIDTokens: Sendable {
         return signedInAt.map { $0 > storedAt } ?? false ? [] : nonces
     }
 }
+
+extension StoreConnection {
+    /// Those that a client may use: its own before those of a family, newest first.
+    static let usableRows = SealedTable.refreshToken.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
+            AND (t.client_fold = ?3 OR t.family_id = ?4)
+        ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
+        """
+    }
+
+    /// Those of a client alone, for which an index is: it serves no choice between a client and a family.
+    static let ownRows = SealedTable.refreshToken.ownedRows { dialect in
+        """
+        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
+            AND t.client_fold = ?3
+        ORDER BY t.modified_at DESC, t.id DESC
+        """
+    }
+}

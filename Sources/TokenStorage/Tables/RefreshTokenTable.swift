@@ -182,14 +182,6 @@ extension StoreConnection {
         )
     }
 
-    private static let usableRows = SealedTable.refreshToken.ownedRows { dialect in
-        """
-        WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
-            AND (t.client_fold = ?3 OR t.family_id = ?4)
-        ORDER BY t.client_fold = ?3 DESC, t.modified_at DESC, t.id DESC
-        """
-    }
-
     /// Whether a row is a client's own or its family's; the client is folded.
     ///
     /// An index of a file may have said so of another row.
@@ -214,8 +206,10 @@ extension StoreConnection {
     ) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let fold = client.folded
-        let values = values(.text(id.key), .text(id.issuer), .text(fold), .optional(family), of: id)
-        let tokens = try connection.all(Self.usableRows, values) { row -> StoredRefreshToken? in
+        let owner: [Value] = [.text(id.key), .text(id.issuer), .text(fold)]
+        let values = self.values(owner + (family.map { [.text($0)] } ?? []), of: id)
+        let rows = family == nil ? Self.ownRows : Self.usableRows
+        let tokens = try connection.all(rows, values) { row -> StoredRefreshToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
             guard let secret, Self.isUsable(row, by: fold, family: family) else { return nil }
             // What says that it is no session is not to be taken away by damage.

@@ -99,6 +99,20 @@ struct QueryPlanTests {
         #expect(scans == [])
     }
 
+    /// A sign-out asks for those of each client, of which an account may have thousands.
+    @Test func `the refresh tokens of a client are found by the client`() throws {
+        let fixture = try TestStore(.standardCache(.accessToken("a", "s1")))
+        let trace = Trace()
+        try fixture.store.read { trace.attach(to: $0.connection) }
+        #expect(try fixture.store.refreshTokens(of: Fixture.account, client: "cid").count == 1)
+        let steps = try fixture.store.read { session in
+            trace.detach(from: session.connection)
+            let statement = try #require(trace.statements.first { $0.contains("FROM refresh_token") })
+            return try session.connection.prepare("EXPLAIN QUERY PLAN " + statement).all([]) { $0.text(3) }
+        }
+        #expect(steps.contains { $0.contains("(account_id=? AND client_fold=?)") })
+    }
+
     @Test func `saving, refreshing and removing scan no table`() throws {
         let fixture = try TestStore()
         let scans = try writing(fixture) {

@@ -72,11 +72,8 @@ struct ProfileList {
     var inOrder: [TenantProfile] {
         if found.count == 1 { return [found[0].profile] }
         let sorted = found.sorted { $0.profile.isHome == $1.profile.isHome ? $0.id < $1.id : $0.profile.isHome }
-        var profiles: [TenantProfile] = []
-        for (_, profile) in sorted where !profiles.contains(where: { $0.tenantID == profile.tenantID }) {
-            profiles.append(profile)
-        }
-        return profiles
+        var tenants: Set<String> = []
+        return sorted.map(\.profile).filter { tenants.insert($0.tenantID).inserted }
     }
 }
 
