@@ -130,7 +130,7 @@ package struct EarlierIDTokens: Sendable {
 
 extension StoreConnection {
     /// Those that a client may use: its own before those of a family, newest first.
-    static let usableRows = SealedTable.refreshToken.ownedRows { dialect in
+    static let usableRefreshTokens = SealedTable.refreshToken.ownedRows { dialect in
         """
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 5, owners: ["t.account_id"]))
             AND (t.client_fold = ?3 OR t.family_id = ?4)
@@ -139,7 +139,7 @@ extension StoreConnection {
     }
 
     /// Those of a client alone, for which an index is: it serves no choice between a client and a family.
-    static let ownRows = SealedTable.refreshToken.ownedRows { dialect in
+    static let ownRefreshTokens = SealedTable.refreshToken.ownedRows { dialect in
         """
         WHERE \(dialect.account("a", key: "?1", authority: "?2", rows: 4, owners: ["t.account_id"]))
             AND t.client_fold = ?3

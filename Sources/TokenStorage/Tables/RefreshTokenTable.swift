@@ -206,9 +206,9 @@ extension StoreConnection {
     ) throws -> [StoredRefreshToken] {
         let table = SealedTable.refreshToken
         let fold = client.folded
-        let owner: [Value] = [.text(id.key), .text(id.issuer), .text(fold)]
-        let values = self.values(owner + (family.map { [.text($0)] } ?? []), of: id)
-        let rows = family == nil ? Self.ownRows : Self.usableRows
+        let own: [Value] = [.text(id.key), .text(id.issuer), .text(fold)]
+        let values = self.values(own + (family.map { [.text($0)] } ?? []), of: id)
+        let rows = family == nil ? Self.ownRefreshTokens : Self.usableRefreshTokens
         let tokens = try connection.all(rows, values) { row -> StoredRefreshToken? in
             let secret = try leavingOutDamaged ? intact { try open(row, of: table) } : open(row, of: table)
             guard let secret, Self.isUsable(row, by: fold, family: family) else { return nil }
